@@ -1,6 +1,6 @@
 //! The options of one command: `--name value` or `--name`.
 //!
-//! The product parses with clap; this crate is built before every check, so it does without.
+//! The product uses clap; this crate is built before every check, so it has no such dependency.
 
 use std::str::FromStr;
 
@@ -17,7 +17,7 @@ impl Args {
         Args { usage, words }
     }
 
-    /// Takes `--name value` out of the words.
+    /// Removes `--name value` from the arguments and returns the value.
     pub fn option<T: FromStr>(&mut self, name: &str) -> Result<Option<T>, Failure> {
         let Some(at) = self.words.iter().position(|word| word == name) else { return Ok(None) };
         if at + 1 >= self.words.len() {
@@ -31,14 +31,14 @@ impl Args {
         }
     }
 
-    /// Takes `--name` out of the words; tells whether it was there.
+    /// Removes `--name` from the arguments and returns whether it was there.
     pub fn flag(&mut self, name: &str) -> bool {
         let before = self.words.len();
         self.words.retain(|word| word != name);
         self.words.len() < before
     }
 
-    /// Refuses what nobody took: a misspelt option must not run with its default.
+    /// Rejects arguments that are left: a misspelt option must not run with its default.
     pub fn finish(self) -> Result<(), Failure> {
         match self.words.first() {
             None => Ok(()),

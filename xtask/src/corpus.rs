@@ -1,6 +1,6 @@
-//! Made-up memories that look like real ones, the same for the same seed.
+//! Generates realistic memories; the same seed gives the same ones.
 //!
-//! Written straight to disk: the bench must not owe its store to the program it measures.
+//! They are written directly to disk: the bench must not depend on the program it measures for its store.
 
 use std::fs;
 use std::path::Path;
@@ -10,7 +10,7 @@ use lorelane_core::json::{Json, JsonFormat};
 use lorelane_core::retention::WINDOW_REASON;
 use lorelane_engine::disk::SeededRng;
 
-/// Categories with the folder each lies in.
+/// Categories with their folders.
 pub const CATEGORIES: &[(&str, &str)] = &[
     ("session_summary", "sessions"),
     ("decision", "decisions"),
@@ -52,7 +52,7 @@ const TIMES: &[&str] =
 /// How many of the decisions a run may update: enough that no history overflows.
 const DECISIONS_KEPT: usize = 64;
 
-/// A project keeps this many sessions active unless told otherwise; the window has retired the others.
+/// The default number of active sessions; the session window has retired the others.
 const SESSIONS_ACTIVE: usize = 5;
 
 /// Writes `count` records below `records` and returns slugs of decisions among them.
@@ -79,7 +79,7 @@ pub fn write(records: &Path, count: usize, seed: u64) -> Result<Vec<String>, Fai
     Ok(decisions)
 }
 
-/// A whole record: its slug, which is also its id, and its JSON.
+/// A record: its slug, which is also its id, and its JSON.
 pub fn record(category: &str, number: usize, prng: &mut SeededRng) -> (String, Json) {
     let title = title(number, prng);
     let slug = slug(&title);
@@ -103,7 +103,7 @@ pub fn record(category: &str, number: usize, prng: &mut SeededRng) -> (String, J
     (slug, json)
 }
 
-/// As the window of sessions leaves a record.
+/// A record as the session window retires it.
 fn retire(record: &mut Json) {
     let since = record.at("updated_at").cloned().unwrap_or(Json::Null);
     if let Json::Object(fields) = record {
@@ -113,7 +113,7 @@ fn retire(record: &mut Json) {
     }
 }
 
-/// What `create session_summary --from` takes.
+/// A draft for `create session_summary --from`.
 pub fn session_draft(title: &str, prng: &mut SeededRng) -> String {
     let content = content("session_summary", prng);
     let draft =
@@ -121,7 +121,7 @@ pub fn session_draft(title: &str, prng: &mut SeededRng) -> String {
     draft.render(JsonFormat::FILE)
 }
 
-/// What `create decision --from` takes: only what a person would write.
+/// A draft for `create decision --from`, with only the fields that a person would write.
 pub fn decision_draft(title: &str, context: &str, prng: &mut SeededRng) -> String {
     let content = object([
         ("status", Json::text("accepted")),
@@ -168,7 +168,7 @@ fn sentence(prng: &mut SeededRng) -> String {
     }
 }
 
-/// The number keeps titles, and so slugs, apart.
+/// The number makes titles, and so slugs, unique.
 fn title(number: usize, prng: &mut SeededRng) -> String {
     let (act, tool) = (pick(ACTS, prng), pick(TOOLS, prng));
     format!("{act} {tool} in {} for {} {number}", pick(PARTS, prng), pick(QUALITIES, prng))
@@ -187,7 +187,7 @@ fn tags(prng: &mut SeededRng) -> Vec<String> {
         slug(pick(words, prng))
     };
     let mut tags: Vec<String> = (0..count).map(tag).collect();
-    // The product sorts tags and drops repeated ones; a store it wrote would look so.
+    // Sorted and without duplicates, as the product writes them.
     tags.sort();
     tags.dedup();
     tags
@@ -264,7 +264,7 @@ mod tests {
     use super::*;
     use crate::sandbox::Sandbox;
 
-    // A hundred active sessions made the first new one retire all of them at once.
+    // With a hundred active sessions the first new one retired all of them at once.
     #[test]
     fn no_more_sessions_are_active_than_the_window_holds() {
         let sandbox = Sandbox::new("corpus").unwrap();

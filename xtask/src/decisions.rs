@@ -1,6 +1,6 @@
 //! `decisions`: the project's own decisions as a page, `docs/decisions.md`.
 //!
-//! They are asked of the product, as any reader of `--json` would ask. A test of the product compares the page.
+//! They come from the product's `--json` output. A test of the product compares the page.
 
 use std::fmt::Write as _;
 use std::fs;
@@ -30,7 +30,7 @@ pub fn command(args: Args) -> Result<bool, Failure> {
     Ok(true)
 }
 
-/// The page, from what this binary says of the records.
+/// The page, made from this binary's output.
 pub fn page(binary: &Path) -> Result<String, Failure> {
     let sandbox = Sandbox::empty("decisions")?;
     let listed = ask(&sandbox, binary, &["list", "decision", "--status", "all", "--sort", "address"])?;

@@ -1,9 +1,9 @@
-//! Why a command could not do its work.
+//! The error of every command.
 
 use std::fmt;
 use std::path::Path;
 
-/// What was attempted, on what, and why not; and, where we know it, what to do.
+/// What was attempted, on what, and why it failed; with a hint if there is one.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{what}{}", hinted(.hint.as_ref()))]
 pub struct Failure {
@@ -16,7 +16,7 @@ impl Failure {
         Failure { what: what.into(), hint: None }
     }
 
-    /// Says "cannot `attempt` `path`: `why`".
+    /// Formats "cannot `attempt` `path`: `why`".
     pub fn on(attempt: &str, path: &Path, why: impl fmt::Display) -> Failure {
         Failure::new(format!("cannot {attempt} {}: {why}", path.display()))
     }

@@ -1,7 +1,7 @@
 //! The project's own commands, as a library.
 //!
-//! The binary is a thin table of names over these modules. They are a library so that the stress run
-//! can also run inside the test suite of the product (`crates/lorelane` has it as a dev-dependency).
+//! The binary only maps command names to these modules. They are a library so that `stress` can also
+//! run in the test suite of the product (`crates/lorelane` has it as a dev-dependency).
 
 pub mod args;
 pub mod bench;

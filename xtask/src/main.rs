@@ -6,7 +6,7 @@ use xtask::args::Args;
 use xtask::failure::Failure;
 use xtask::{bench, check, clients, decisions, distil, mcp, schemas, simulate, stress, tidy};
 
-/// Whether the command's own question was answered with yes.
+/// Whether the command succeeded: all checks passed, all limits are met.
 type Verdict = Result<bool, Failure>;
 
 struct Command {

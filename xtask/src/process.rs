@@ -1,4 +1,4 @@
-//! Programs of others, run to their end: with patience, and with nothing of theirs left behind.
+//! Runs other programs to their end, with a timeout, and kills what they leave running.
 
 use std::fs::{self, File};
 use std::path::Path;
@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use crate::failure::Failure;
 
-/// Longer than any program took; one that waits for something never ends.
+/// Longer than any program took. One that waits for input would never end.
 const PATIENCE: Duration = Duration::from_secs(90);
 
 /// How a program ended.
@@ -18,7 +18,7 @@ pub struct Ended {
     pub seconds: f64,
 }
 
-/// Runs a short command to its end; its words matter only when it fails.
+/// Runs a short command. Its output is shown only if it fails.
 pub fn finish(command: &mut Command) -> Result<(), Failure> {
     let call = format!("{command:?}");
     let output = command.stdin(Stdio::null()).output();
@@ -31,7 +31,7 @@ pub fn finish(command: &mut Command) -> Result<(), Failure> {
     Err(Failure::new(format!("{call} failed: {}\n{}", output.status, said.trim())))
 }
 
-/// Runs a program that may hang, and asks that it succeeds.
+/// Runs a program that may hang; anything but success is an error.
 pub fn run(command: Command, folder: &Path, id: &str) -> Result<Ended, Failure> {
     let (status, ended) = run_out(command, folder, id)?;
     match status.success() {
@@ -40,8 +40,8 @@ pub fn run(command: Command, folder: &Path, id: &str) -> Result<Ended, Failure> 
     }
 }
 
-/// Runs a program that may hang, and kills what it left. Its outputs go to files in `folder`: a pipe that nobody
-/// empties stops a program that talks much.
+/// Runs a program that may hang, and kills what it left running. Its outputs go to files in `folder`: a pipe that
+/// nobody reads would block a program with much output.
 pub fn run_out(mut command: Command, folder: &Path, id: &str) -> Result<(ExitStatus, Ended), Failure> {
     let files = [folder.join("stdout"), folder.join("stderr")];
     let [stdout, stderr] = &files;
@@ -63,7 +63,7 @@ pub fn run_out(mut command: Command, folder: &Path, id: &str) -> Result<(ExitSta
 }
 
 impl Ended {
-    /// The last lines of both outputs, for the message of a failure.
+    /// The last lines of both outputs, for an error message.
     pub fn tail(&self) -> String {
         let last = |text: &str| {
             let lines: Vec<&str> = text.lines().rev().take(8).collect();
@@ -86,8 +86,8 @@ fn lead_group(command: &mut Command) {
 #[cfg(not(unix))]
 fn lead_group(_: &mut Command) {}
 
-/// Waits until the program ended, or kills it; `None` when it was killed. What it started is killed in either
-/// case: some clients leave a server behind.
+/// Waits until the program ends, or kills it after the timeout; `None` if it was killed. Its process group is
+/// killed in either case: some clients leave a server running.
 #[cfg(unix)]
 fn await_group(mut child: Child, deadline: Instant) -> std::io::Result<Option<ExitStatus>> {
     let id = child.id();
@@ -99,14 +99,14 @@ fn await_group(mut child: Child, deadline: Instant) -> std::io::Result<Option<Ex
         }
         std::thread::sleep(Duration::from_millis(20));
     }
-    // The ended leader was not yet awaited, so its number cannot belong to another group.
+    // The leader is not reaped yet, so its pid cannot belong to another group.
     // SAFETY: killpg takes two numbers and touches no memory of ours.
     unsafe { libc::killpg(id.cast_signed(), libc::SIGKILL) };
     let status = child.wait()?;
     Ok(in_time.then_some(status))
 }
 
-/// Asks without awaiting: an awaited process gives its number back.
+/// Checks without reaping: the pid of a reaped process may be reused.
 #[cfg(unix)]
 fn has_ended(id: u32) -> std::io::Result<bool> {
     // SAFETY: siginfo_t is plain numbers, for which all zeroes are a value.

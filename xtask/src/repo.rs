@@ -1,4 +1,4 @@
-//! This repository: its root, its tracked files, its cargo.
+//! This repository: its root, its tracked files, and calls of cargo.
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -6,7 +6,7 @@ use std::process::{Command, Stdio};
 use crate::failure::Failure;
 use lorelane_core::json::Json;
 
-/// The workspace root. Fixed when xtask is compiled: it never leaves its checkout.
+/// The workspace root, fixed at compile time: xtask always runs in its own checkout.
 pub fn root() -> PathBuf {
     let manifest = Path::new(env!("CARGO_MANIFEST_DIR"));
     manifest.parent().unwrap_or(manifest).to_owned()
@@ -29,12 +29,12 @@ pub fn tracked_files(root: &Path) -> Result<Vec<String>, Failure> {
     Ok(names.filter(|name| root.join(name).is_file()).map(str::to_owned).collect())
 }
 
-/// The cargo that runs us, at the root.
+/// The cargo that runs xtask, in the workspace root.
 pub fn cargo() -> Command {
     let program = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
     let mut command = Command::new(program);
     command.current_dir(root());
-    // Settings of the product that somebody exported must not reach its tests.
+    // Exported settings of the product must not reach its tests.
     for (name, _) in std::env::vars_os() {
         if name.to_string_lossy().starts_with("LORELANE_") {
             command.env_remove(name);
@@ -51,9 +51,9 @@ pub fn target_folder() -> PathBuf {
     }
 }
 
-/// Builds with cargo and returns the programs it made, by target name.
+/// Builds with cargo and returns the executables by target name.
 ///
-/// Cargo is asked where they are: the place depends on target, profile and configuration.
+/// Cargo reports their paths, which depend on target, profile and configuration.
 pub fn build(args: &[&str]) -> Result<Vec<(String, PathBuf)>, Failure> {
     let attempt = format!("cargo build {}", args.join(" "));
     let output = cargo()
@@ -82,7 +82,7 @@ pub fn find_program(programs: &[(String, PathBuf)], name: &str) -> Result<PathBu
         .ok_or_else(|| Failure::new(format!("cargo built no program `{name}`")))
 }
 
-/// A program named on the command line, in full: it is run from other folders.
+/// The absolute path of a program given on the command line: it is run from other folders.
 pub fn given_program(path: &Path) -> Result<PathBuf, Failure> {
     path.canonicalize().map_err(|error| Failure::on("find", path, error))
 }

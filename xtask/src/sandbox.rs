@@ -1,4 +1,4 @@
-//! A private project with its own home, so that a run never meets the user's own memories.
+//! A scratch project with its own home, so that a run never touches the user's memories.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -15,7 +15,7 @@ pub struct Sandbox {
 }
 
 impl Sandbox {
-    /// With a folder for memories, as if `init` had been there.
+    /// With a folder for memories, as after `init`.
     pub fn new(purpose: &str) -> Result<Sandbox, Failure> {
         let sandbox = Sandbox::empty(purpose)?;
         let records = sandbox.records();
@@ -29,7 +29,7 @@ impl Sandbox {
         let count = COUNT.fetch_add(1, Ordering::Relaxed);
         let name = format!("lorelane-{purpose}-{}-{count}", std::process::id());
         let folder = std::env::temp_dir().join(name);
-        // Not recursive: a folder that somebody else left there is refused, not shared.
+        // Not recursive: an existing folder is an error, not shared.
         let mut builder = fs::DirBuilder::new();
         #[cfg(unix)]
         std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
@@ -55,7 +55,7 @@ impl Sandbox {
         self.folder.join(name)
     }
 
-    /// `<binary> -C <project> <args>`, seeing nothing of the user's environment but `PATH` and `TMPDIR`.
+    /// `<binary> -C <project> <args>`, with nothing of the user's environment but `PATH` and `TMPDIR`.
     pub fn command(&self, binary: &Path, args: &[&str]) -> Command {
         let mut command = self.bare(binary);
         command.arg("-C").arg(self.project()).args(args);
@@ -75,7 +75,7 @@ impl Sandbox {
         ] {
             command.env(name, self.home().join(folder));
         }
-        // A transcript counts only below the home or the temporary folder, and the sandbox lies in the latter.
+        // Transcripts are read only below the home or the temporary folder, and the sandbox is in the latter.
         for name in ["PATH", "TMPDIR"] {
             if let Some(value) = std::env::var_os(name) {
                 command.env(name, value);
@@ -88,12 +88,12 @@ impl Sandbox {
         self.folder.join("home")
     }
 
-    /// The folder that holds everything else.
+    /// The folder with everything in it.
     pub fn folder(&self) -> &Path {
         &self.folder
     }
 
-    /// Leaves everything for a person to look at.
+    /// Keeps the folder for inspection.
     pub fn keep(&mut self) {
         self.kept = true;
     }
@@ -104,7 +104,7 @@ impl Drop for Sandbox {
         if self.kept {
             return;
         }
-        // Best effort: a leftover in the temp folder is no reason to fail a run that is over.
+        // Best effort: a leftover in the temporary folder must not fail a run.
         let _ = fs::remove_dir_all(&self.folder);
     }
 }

@@ -1,7 +1,7 @@
 //! `schemas`: the JSON schemas of the records as files, for editors and other tools.
 //!
-//! The core knows them; this command writes them to `schemas/`, and with `--check` says which
-//! file differs, so that a schema in the repository is never older than the code.
+//! Core generates them; this command writes them to `schemas/`. With `--check` it reports files that
+//! differ, so that a schema in the repository is never older than the code.
 
 use std::fs;
 

@@ -1,7 +1,7 @@
-//! Puts pinned programs and libraries of others in place, with npm or pip, each in a folder of its own.
+//! Installs pinned programs and libraries with npm or pip, each in a folder of its own.
 //!
-//! The folders lie outside the target folder: `cargo clean` must not cost a gigabyte of downloads. A
-//! package counts as installed when it once said its version, which a broken download does not.
+//! The folders are outside the target folder: `cargo clean` must not cost a gigabyte of downloads. A
+//! package counts as installed once it printed its version, which a broken download does not.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -12,15 +12,15 @@ use crate::failure::Failure;
 /// One version of one package.
 #[derive(Clone, Debug)]
 pub struct Package {
-    /// What we call it; its folder is named after it.
+    /// Our name for it, and the name of its folder.
     pub name: &'static str,
     pub version: &'static str,
     pub origin: Origin,
-    /// What it brings to be run; a library is used by scripts.
+    /// Its program; a library has none and is used by scripts.
     pub program: Option<&'static str>,
 }
 
-/// Who has it, and under which name.
+/// The registry it comes from, and its name there.
 #[derive(Clone, Debug)]
 pub enum Origin {
     Npm(String),
@@ -37,11 +37,11 @@ pub struct Cellar {
 /// Some programs need a newer Node than systems have, so all get this one.
 const NODE_VERSION: &str = "24.21.0";
 
-/// Written when the installed package said the version that was asked for.
+/// Written once the installed package printed the expected version.
 const PROOF: &str = "version-said";
 
 impl Cellar {
-    /// The folder `LORELANE_CLIENTS` names, or one in the user's cache.
+    /// The folder named by `LORELANE_CLIENTS`, or one in the user's cache.
     pub fn find() -> Result<Cellar, Failure> {
         let named = std::env::var_os("LORELANE_CLIENTS").map(PathBuf::from);
         let cache = std::env::var_os("XDG_CACHE_HOME").map(PathBuf::from);
@@ -55,7 +55,7 @@ impl Cellar {
 
     /// Why these cannot be used here, or `None` when they can. `command` is what a person types to install them.
     ///
-    /// Under CI what is missing is installed; elsewhere a check does not change a person's machine.
+    /// Under CI missing packages are installed; elsewhere a check must not change a person's machine.
     pub fn lacks(&self, packages: &[Package], ci: bool, command: &str) -> Option<String> {
         let missing = self.missing(packages);
         if missing.is_empty() {
@@ -70,7 +70,7 @@ impl Cellar {
         Some(format!("not installed: {}; `{command}` installs them", missing.join(", ")))
     }
 
-    /// Installs what is missing. What is there is left alone: a run needs no network.
+    /// Installs what is missing. Installed packages are not checked again, so a run needs no network.
     pub fn install(&self, packages: &[Package]) -> Result<(), Failure> {
         for package in with_node(packages) {
             if !self.has(&package) {
@@ -80,7 +80,7 @@ impl Cellar {
         Ok(())
     }
 
-    /// What of these, and of the Node they run on, is not installed.
+    /// Which of these packages, and of the Node they run on, are not installed.
     fn missing(&self, packages: &[Package]) -> Vec<String> {
         let missing = with_node(packages).into_iter().filter(|package| !self.has(package));
         missing.map(|package| format!("{} {}", package.name, package.version)).collect()
@@ -99,7 +99,7 @@ impl Cellar {
         }
     }
 
-    /// The folder of the `node` that every program finds first.
+    /// The folder of our `node`, first on the PATH of every program.
     pub fn node_folder(&self) -> PathBuf {
         self.programs(&node())
     }
@@ -172,7 +172,7 @@ impl Cellar {
     }
 }
 
-/// The system's Python by its own file: what PATH names may be a stand-in that needs the user's environment.
+/// The real file of the system's Python: the one on the PATH may be a shim that needs the user's environment.
 pub fn python() -> Result<PathBuf, Failure> {
     let hint = "install Python 3.10 or newer";
     let output = Command::new("python3").args(["-c", "import sys\nprint(sys.executable)"]).output();
@@ -251,7 +251,7 @@ fn node() -> Package {
     Package { name: "node", version: NODE_VERSION, origin, program: Some("node") }
 }
 
-/// Whether the answer to the question for a version holds this one as a word.
+/// Whether the output of `--version` contains this version as a word.
 fn says(answer: &str, version: &str) -> bool {
     answer.split_whitespace().any(|word| word.trim_start_matches('v').trim_end_matches('.') == version)
 }

@@ -1,4 +1,4 @@
-//! What is measured: the command lines, and for hooks what a client sends.
+//! The measured commands, and for hooks the payloads of a client.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -14,9 +14,9 @@ use lorelane_engine::disk::SeededRng;
 pub(super) struct Job {
     pub name: &'static str,
     pub call: fn(&Store<'_>, turn: usize) -> Result<Call, Failure>,
-    /// Exit codes that mean the work was done. Anything else would be measured as very fast.
+    /// Exit codes that mean success. A failing command would be measured as very fast.
     pub done: &'static [i32],
-    /// What the work must have printed, for the same reason.
+    /// What the command must print, for the same reason.
     pub says: Says,
 }
 
@@ -53,11 +53,11 @@ pub(super) const JOBS: &[Job] = &[
     job("candidate", |_, _| Ok(words(&["candidate", "decision", "--new-info", NEWS]))),
     REINDEX,
     job("status", |_, _| Ok(words(&["status"]))),
-    // A doctor that finds something to say has looked at everything, too.
+    // With findings `doctor` exits with 1, and has still checked everything.
     Job { done: &[0, 1], ..job("doctor", |_, _| Ok(words(&["doctor"]))) },
     job("search", |_, _| Ok(words(&["search", SOUGHT]))),
     job("list", |_, _| Ok(words(&["list", "-n", "20"]))),
-    // Each pushes the oldest of the active sessions out of the window.
+    // Each retires the oldest active session.
     job("create session", create_session),
     Job { says: Says::Something, ..job("hook session-start", session_start) },
     Job { says: Says::Something, ..job("hook prompt", prompt) },
@@ -69,14 +69,14 @@ pub(super) const JOBS: &[Job] = &[
     Job { says: Says::Nothing, ..job("hook after-tool", after_tool) },
 ];
 
-/// The exit code that asks the agent to save something: nothing less is the whole work of a stop.
+/// The exit code that asks the agent to save something: otherwise not all of a stop hook was measured.
 const ASKED: i32 = 2;
 
 const fn stop(name: &'static str, call: fn(&Store<'_>, usize) -> Result<Call, Failure>) -> Job {
     Job { done: &[ASKED], ..job(name, call) }
 }
 
-/// Measured last: the changes they need would make the memories of the other jobs larger.
+/// Measured last: their changes would make the memories of the other jobs larger.
 pub(super) const JOURNAL_JOBS: &[Job] = &[
     job("log", |_, _| Ok(words(&["log", "-n", "20"]))),
     job("undo --dry-run", |_, _| Ok(words(&["undo", "--dry-run"]))),
@@ -115,7 +115,7 @@ fn update(store: &Store<'_>, turn: usize) -> Result<Call, Failure> {
     if store.decisions.is_empty() {
         return Err(Failure::new("cannot measure update: the store has no decision").hint("--sizes 100"));
     }
-    // Another memory each time: a history that grows would make later runs dearer.
+    // Another memory each time: a growing history would make later runs slower.
     let slug = &store.decisions[turn % store.decisions.len()];
     let context = format!("content.context=Measured once more in bench run {turn}");
     Ok(words(&["update", &format!("decision/{slug}"), "--set", &context]))
@@ -145,7 +145,7 @@ fn stopped(store: &Store<'_>, turn: usize, transcript: &Path) -> Result<Call, Fa
     hook(store, turn, "stop", "Stop", &more)
 }
 
-/// A tool that writes a file of the project, but no memory: what a guard sees most.
+/// A tool that writes a file of the project that is not a memory, which is what a guard sees most.
 fn guard(store: &Store<'_>, turn: usize) -> Result<Call, Failure> {
     let file = store.sandbox.project().join("src/main.rs");
     let input = [
@@ -157,14 +157,14 @@ fn guard(store: &Store<'_>, turn: usize) -> Result<Call, Failure> {
     hook(store, turn, "before-tool", "PreToolUse", &more)
 }
 
-/// A command that touched no memory: nearly all of them.
+/// A command that touched no memory, like nearly all.
 fn after_tool(store: &Store<'_>, turn: usize) -> Result<Call, Failure> {
     let input = Json::Object([("command", Json::text("cargo test"))].into_iter().collect());
     let more = [("tool_name", Json::text("Bash")), ("tool_input", input)];
     hook(store, turn, "after-tool", "PostToolUse", &more)
 }
 
-/// An event as Claude Code tells it. Each turn is a session of its own: one that was asked is not asked again.
+/// An event as Claude Code sends it. Each turn is a new session: one that was asked is not asked again.
 fn hook(
     store: &Store<'_>,
     turn: usize,

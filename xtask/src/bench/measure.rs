@@ -1,4 +1,4 @@
-//! What one process cost, from the kernel's own account.
+//! CPU time and memory of one process, as the kernel reports them (`wait4`).
 
 use std::path::Path;
 use std::process::Command;
@@ -14,7 +14,7 @@ pub struct Cost {
     pub peak_kb: u64,
 }
 
-/// The files that stand for a process's streams: a pipe would have to be fed and read while it runs.
+/// Files in place of a process's streams: pipes would have to be written and read while it runs.
 #[derive(Clone, Copy, Debug)]
 pub struct Streams<'p> {
     pub input: Option<&'p Path>,
@@ -22,7 +22,7 @@ pub struct Streams<'p> {
     pub log: &'p Path,
 }
 
-/// Runs the command to its end. Its exit code is `None` when a signal ended it.
+/// Runs the command to its end. The exit code is `None` if a signal ended it.
 #[cfg(unix)]
 pub fn measure(command: &mut Command, streams: Streams<'_>) -> Result<(Cost, Option<i32>), Failure> {
     use std::fs::File;

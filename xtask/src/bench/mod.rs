@@ -1,7 +1,7 @@
-//! `bench`: what each command costs as a whole process, against the targets.
+//! `bench`: the cost of each command as a whole process, against the targets.
 //!
-//! CPU time, not wall time: it hardly changes with what else the machine does. An empty process
-//! of the same profile is measured in between, so that a ratio can be compared across machines.
+//! CPU time and not wall time: it hardly depends on what else the machine does. An empty process of the
+//! same profile is measured in between, so that ratios can be compared across machines.
 
 mod jobs;
 mod measure;
@@ -29,7 +29,7 @@ use report::Place;
 pub use report::{Row, percentile, table, verdicts};
 pub use targets::{TARGETS, Target, Verdict};
 
-/// One store is the same on every machine and in every run.
+/// The store is the same on every machine and in every run.
 const SEED: u64 = 20_261_115;
 
 #[derive(Debug)]
@@ -39,7 +39,7 @@ pub struct Bench {
     pub empty: PathBuf,
     pub sizes: Vec<usize>,
     pub runs: usize,
-    /// Changes that are made, by the binary, before the jobs that read the journal.
+    /// Changes that the binary makes before the jobs that read the journal.
     pub receipts: usize,
     /// The length of the longest transcript.
     pub transcript_bytes: usize,
@@ -74,7 +74,7 @@ pub fn command(mut args: Args) -> Result<bool, Failure> {
         return Err(Failure::new(format!("cannot use --binary together with --write: {why}")));
     }
 
-    // One call for both, so that they share every flag.
+    // One call builds both, so that they have the same flags.
     let programs =
         repo::build(&["--release", "--package", "lorelane", "--bin", "lorelane", "--example", "empty"])?;
     let empty = repo::find_program(&programs, "empty")?;
@@ -101,7 +101,7 @@ pub fn command(mut args: Args) -> Result<bool, Failure> {
     Ok(outgrown.is_empty() && rows.iter().all(|row| row.verdict() != Verdict::Missed))
 }
 
-/// The sets are not in the repository: one of them may not be given on.
+/// The sets are not in the repository: one of them may not be redistributed.
 fn recall(folder: &Path, mut args: Args) -> Result<bool, Failure> {
     let sizes: String = args.option("--sizes")?.unwrap_or_else(|| "10000,100000".to_owned());
     let write: Option<PathBuf> = args.option("--write")?;
@@ -125,7 +125,7 @@ fn recall(folder: &Path, mut args: Args) -> Result<bool, Failure> {
     Ok(quality.met && speed.met)
 }
 
-/// A project full of memories, and what the jobs need to know of it.
+/// A project full of memories, and what the jobs need to know about it.
 struct Store<'r> {
     sandbox: Sandbox,
     decisions: Vec<String>,
@@ -134,16 +134,17 @@ struct Store<'r> {
 }
 
 impl Store<'_> {
-    /// A number that no session of this store had yet.
+    /// A number that no session of this store has used yet.
     fn next_session(&self) -> u32 {
         self.sessions.set(self.sessions.get() + 1);
         self.sessions.get()
     }
 }
 
-/// Whoever has 10,000 memories has raised the limit: with a full category a stop finds nothing to ask for.
+/// A raised limit, as in any store of 10,000 memories: with full categories a stop hook would have nothing to
+/// ask for.
 const CONFIG: &str = "{\"max_memories_per_category\": 20000}\n";
-/// A machine that does other things, too, must not make a hook give up.
+/// On a busy machine a hook must not hit its deadline.
 const DEADLINE_MS: (&str, &str) = ("LORELANE_HOOK_DEADLINE_MS", "60000");
 
 impl Bench {
@@ -156,7 +157,7 @@ impl Bench {
             jobs::write_file(&sandbox.project().join(DEFAULT_ROOT).join(RECORDS_CONFIG), CONFIG)?;
             let store = Store { sandbox, decisions, transcripts: &transcripts, sessions: Cell::new(0) };
             self.process(&store, &REINDEX, 0)?;
-            // Of a very large store only what comes with every turn of an agent is asked.
+            // In a very large store only what runs in every turn of an agent is measured.
             let is_huge = *size > targets::LARGE;
             for job in JOBS.iter().filter(|job| !is_huge || job.name.starts_with("hook ")) {
                 rows.push(self.row(&store, job, *size)?);

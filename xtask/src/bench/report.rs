@@ -31,7 +31,7 @@ pub struct Row {
     pub size: usize,
     pub median_ms: f64,
     pub p95_ms: f64,
-    /// The median of the empty process, measured in turns with the job.
+    /// The median of the empty process, measured alternately with the job.
     pub empty_ms: f64,
     pub peak_mb: f64,
 }
@@ -54,13 +54,13 @@ impl Row {
             .map_or(Verdict::Unjudged, |target| target.judge(self.size, self.empties(), self.peak_mb))
     }
 
-    /// How many empty processes cost as much: the figure that can be compared across machines.
+    /// The cost as a multiple of an empty process, which can be compared across machines.
     pub fn empties(&self) -> f64 {
         self.median_ms / self.empty_ms
     }
 }
 
-/// By nearest rank: a value that was measured, never one in between.
+/// The percentile by nearest rank: always a measured value.
 pub fn percentile(costs: &[Cost], percent: usize) -> f64 {
     let mut times: Vec<u64> = costs.iter().map(|cost| cost.cpu_us).collect();
     times.sort_unstable();
@@ -91,7 +91,7 @@ pub fn table(rows: &[Row]) -> String {
     text
 }
 
-/// A line for each row with a target, for whoever runs the bench.
+/// A line for each row with a target, for the terminal.
 pub fn verdicts(rows: &[Row]) -> String {
     let mut text = String::new();
     for row in rows {
@@ -117,7 +117,7 @@ pub fn verdicts(rows: &[Row]) -> String {
     text
 }
 
-/// Puts the table between the markers of a document; the words around it are a person's.
+/// Replaces the table between the markers of a document. The text around it is written by hand.
 pub(super) fn write(file: &Path, place: Place, table: &str) -> Result<(), Failure> {
     let (begin, end) = place.markers();
     let path = repo::root().join(file);

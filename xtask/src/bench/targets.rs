@@ -1,25 +1,25 @@
-//! What each job may cost, as one table.
+//! The targets of all jobs, as one table.
 
 use super::report::Row;
 
-/// The size most targets speak of; smaller stores are measured for the shape of the curve.
+/// The size that most targets are for; smaller stores are measured for the shape of the curve.
 pub(super) const LARGE: usize = 10_000;
-/// What a hook may cost in a larger store, as many times its cost in a large one.
+/// The limit of a hook in a larger store, as a multiple of its cost in a large one.
 const GROWTH_MAX: f64 = 2.0;
 
-/// Limits of CPU time are multiples of an empty process in the same run: milliseconds do not travel between machines.
-/// A limit that was set in milliseconds was divided by 0.7 ms, the empty process where it was set.
+/// Limits of CPU time are multiples of an empty process in the same run: milliseconds cannot be compared across
+/// machines. Limits once set in milliseconds were divided by 0.7 ms, the empty process on that machine.
 #[derive(Clone, Copy, Debug)]
 pub struct Target {
     pub job: &'static str,
-    /// The number of memories it speaks of.
+    /// The number of memories it is for.
     pub size: usize,
-    /// The multiple that must not be exceeded; `None` where only memory is bounded.
+    /// The multiple that must not be exceeded; `None` if only memory is limited.
     pub must: Option<f64>,
     /// The multiple we aim at.
     pub aim: Option<f64>,
     pub peak_mb: f64,
-    /// What the scripts this product replaces take for the same.
+    /// What the `claude-memory` scripts take for the same.
     pub scripts_ms: Option<f64>,
 }
 
@@ -32,7 +32,7 @@ pub const TARGETS: &[Target] = &[
     target("doctor", 250.0, 214.0, Some(1150.0)),
     memory_only("search"),
     memory_only("list"),
-    // The scripts were not measured apart.
+    // The scripts were not measured separately.
     target("create session", 21.0, 7.1, None),
     memory_only("hook session-start"),
     Target { size: 1_000, ..target("hook prompt", 8.6, 4.3, Some(76.0)) },
@@ -53,7 +53,7 @@ const fn memory_only(job: &'static str) -> Target {
     Target { job, size: LARGE, must: None, aim: None, peak_mb: 20.0, scripts_ms: None }
 }
 
-/// The hooks that cost too much more in a store that is larger than large.
+/// The hooks that grow too much in a store larger than [`LARGE`].
 pub fn outgrown(rows: &[Row]) -> Vec<String> {
     let at_large = |job: &str| rows.iter().find(|row| row.job == job && row.size == LARGE);
     let grown = rows.iter().filter(|row| row.size > LARGE && row.job.starts_with("hook "));
@@ -71,22 +71,22 @@ pub fn outgrown(rows: &[Row]) -> Vec<String> {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Verdict {
-    /// Measured at a size no target speaks of.
+    /// Measured at a size that no target is for.
     Unjudged,
     Missed,
     Met,
-    /// Met, and the aim too.
+    /// The limit is met, and the aim too.
     AimMet,
 }
 
 impl Target {
-    /// The target of this job at this size, else the one at its largest.
+    /// The target of this job at this size, or the one at its largest size.
     pub fn of(job: &str, size: usize) -> Option<&'static Target> {
         let of_job = || TARGETS.iter().filter(|target| target.job == job);
         of_job().find(|target| target.size == size).or_else(|| of_job().next_back())
     }
 
-    /// `empties`: as many times an empty process did the job cost.
+    /// `empties` is the cost of the job as a multiple of an empty process.
     pub fn judge(&self, size: usize, empties: f64, peak_mb: f64) -> Verdict {
         let within = |limit: Option<f64>| limit.is_none_or(|limit| empties <= limit);
         if size != self.size {

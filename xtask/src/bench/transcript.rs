@@ -19,9 +19,9 @@ pub(super) struct Transcripts {
     _sandbox: Sandbox,
 }
 
-/// A file that a tool read.
+/// The size of a file that a tool read.
 const RESULT_BYTES: usize = 2 << 10;
-/// What makes a transcript huge: logs, large files, test runs.
+/// The results that make a transcript huge: logs, large files, test runs.
 const HUGE_RESULT_BYTES: usize = 192 << 10;
 
 impl Transcripts {
@@ -41,17 +41,17 @@ impl Transcripts {
 
 #[derive(Clone, Copy, Debug, Default)]
 struct Written {
-    /// Those in which somebody speaks.
+    /// The number of messages with text.
     messages: usize,
     bytes: usize,
 }
 
-/// Writes exchange after exchange as long as `more` are wanted. A result of a tool has up to `result_bytes`.
+/// Writes exchanges while `more` returns true. A tool result has up to `result_bytes`.
 fn write(path: &Path, seed: u64, result_bytes: usize, more: impl Fn(Written) -> bool) -> Result<(), Failure> {
     let fault = |error| Failure::on("write", path, error);
     let mut file = BufWriter::new(File::create(path).map_err(fault)?);
     let mut prng = SeededRng::new(seed);
-    // Text is only made once: the file differs by where it is cut.
+    // The text is generated once; results differ in where it is cut.
     let results = corpus::sentences(result_bytes / 50, &mut prng).replace(". ", ".\n");
     let mut written = Written::default();
     let mut number = 0;
@@ -71,7 +71,7 @@ fn write(path: &Path, seed: u64, result_bytes: usize, more: impl Fn(Written) -> 
     file.flush().map_err(fault)
 }
 
-/// A question, a tool that is used and what it gives, and the answer.
+/// A question, a tool call with its result, and the answer.
 fn exchange(number: usize, question: &str, result: &str, answer: &str) -> [Json; 5] {
     let (message, tool) = (format!("msg_{number:08}"), format!("toolu_{number:08}"));
     let said = |id: &str, content: Json, stop: &str| {
@@ -99,7 +99,7 @@ fn exchange(number: usize, question: &str, result: &str, answer: &str) -> [Json;
         ("content", Json::text(result)),
         ("is_error", Json::Bool(false)),
     ]);
-    // The client writes a result twice: as the model got it, and as it was.
+    // The client writes a result twice: as the model got it, and in full.
     let stdout = object([("stdout", Json::text(result)), ("stderr", Json::text(""))]);
     [
         line("user", number, user(Json::text(question)), []),

@@ -1,5 +1,5 @@
-//! What we build on: accepted licences, from the public registry or from this repository; and no test code in what
-//! is shipped.
+//! Checks dependencies: accepted licences, sources in the public registry or this repository, and no test
+//! code in the shipped binary.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -8,11 +8,11 @@ use super::{FUZZ_MANIFEST, Outcome, licence};
 use crate::failure::Failure;
 use crate::repo;
 
-/// The one foreign source a lock file may name. Put together here because tidy refuses the names
-/// of registry hosts in every file but the lock files.
+/// The only foreign source that a lock file may name. In two parts, because tidy rejects the names of
+/// registry hosts in every file but the lock files.
 const REGISTRY: &str = concat!("registry+https://github.com/rust-lang/crates", ".io-index");
 
-/// The feature of the engine that only tests may have.
+/// The feature of the engine that only tests may enable.
 const TEST_FEATURE: &str = "simulation";
 
 pub(super) fn run() -> Outcome {
@@ -46,7 +46,8 @@ pub(super) fn run() -> Outcome {
 
 /// Every package with its licence.
 const EVERYTHING: [&str; 5] = ["--workspace", "--format", "{p}\t{l}", "--edges", "normal,build,dev"];
-/// The packages of `cargo build --package lorelane` with their features. In the whole workspace xtask's are added.
+/// The packages of `cargo build --package lorelane` with their features. A tree of the whole workspace would
+/// add those that xtask enables.
 const SHIPPED: [&str; 6] = ["--package", "lorelane", "--format", "{p}\t{f}", "--edges", "normal,build"];
 
 /// Lists packages for every platform, one to a line.
@@ -71,7 +72,7 @@ fn has_test_feature(tree: &str) -> Result<bool, Failure> {
 
 fn packages_of(tree: &str) -> BTreeSet<(String, String)> {
     let lines = tree.lines().filter_map(|line| line.split_once('\t'));
-    // `(*)` marks what was printed before.
+    // `(*)` marks packages that were printed before.
     lines
         .map(|(package, licence)| (package.to_owned(), licence.trim_end_matches("(*)").trim().to_owned()))
         .collect()

@@ -1,4 +1,4 @@
-//! Licence expressions of packages, judged against the licences we accept.
+//! Checks licence expressions of packages against the licences we accept.
 //!
 //! Reads SPDX (`AND`, `OR`, `WITH`, brackets) and the older `MIT/Apache-2.0`.
 
@@ -22,7 +22,7 @@ pub(super) const ACCEPTED: &[&str] = &[
     "Zlib",
 ];
 
-/// Tells whether a choice the expression offers is made of accepted licences only.
+/// Whether the expression can be satisfied with accepted licences only.
 pub(super) fn accepts(expression: &str) -> Result<bool, String> {
     let spaced = expression.replace('/', " OR ").replace('(', " ( ").replace(')', " ) ");
     let words: Vec<&str> = spaced.split_whitespace().collect();
@@ -46,7 +46,7 @@ impl Reader<'_> {
     fn any_of(&mut self) -> Result<bool, String> {
         let mut accepted = self.all_of()?;
         while self.takes("OR") {
-            // Both sides are read in any case, or the rest would look like a fault.
+            // Both sides are parsed in any case: otherwise the rest would be a syntax error.
             accepted |= self.all_of()?;
         }
         Ok(accepted)

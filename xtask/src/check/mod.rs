@@ -1,8 +1,8 @@
 //! `check`: everything a change must pass, in one command.
 //!
-//! The steps are data. The first failure stops the run: what follows would only bury it. A step
-//! whose tool is missing is named in the last lines, and under `CI=true` that is a failure too:
-//! a step that silently never runs is worse than none.
+//! The steps are data. The first failure stops the run: further output would only bury it. A step whose
+//! tool is missing is named in the last lines, and under `CI=true` that is a failure too: a step that
+//! silently never runs is worse than none.
 
 mod dependencies;
 mod licence;
@@ -32,7 +32,7 @@ enum Work {
     Shown { args: &'static [&'static str] },
     /// Licences and sources of every dependency.
     Dependencies,
-    /// The tests that mean nothing when run by root.
+    /// The tests that prove nothing when run as root.
     Unprivileged,
     /// The real agent clients, against a scripted model.
     Clients,
@@ -40,7 +40,7 @@ enum Work {
     Mcp,
 }
 
-/// Formatting comes first because it is fast, tests before docs because they say more.
+/// Formatting comes first because it is fast, tests before docs because their failures matter more.
 const STEPS: &[Step] = &[
     Step { name: "format", needs: None, work: Work::Quiet { args: &["fmt", "--all", "--check"], env: &[] } },
     Step {
@@ -78,7 +78,7 @@ const STEPS: &[Step] = &[
 
 const FUZZ_MANIFEST: &str = "fuzz/Cargo.toml";
 
-/// How a step that passed wants to be summed up; most have nothing to add.
+/// The summary of a step that passed; most have none.
 type Outcome = Result<String, Failure>;
 
 pub fn command(args: Args) -> Result<bool, Failure> {
@@ -104,11 +104,11 @@ pub fn command(args: Args) -> Result<bool, Failure> {
     Ok(true)
 }
 
-/// Runs one step between its announcement and its time; tells whether it passed.
+/// Announces and runs one step, and prints its time. Returns whether it passed.
 fn run(step: &Step) -> bool {
     let shown = matches!(step.work, Work::Shown { .. } | Work::Clients | Work::Mcp);
     print!("{:<20}{}", step.name, if shown { "\n" } else { "" });
-    // Nobody reads a check whose standard output is gone.
+    // If standard output is closed, nobody reads the check.
     let _ = std::io::stdout().flush();
     let start = Instant::now();
     let outcome = step.work.run();
@@ -140,7 +140,7 @@ fn cargo(args: &[&str], env: &[(&str, &str)], output_to: fn() -> Stdio) -> Outco
     let call = format!("cargo {}", args.join(" "));
     let mut command = repo::cargo();
     command.args(args).envs(env.iter().copied());
-    // The fuzz targets are a workspace of their own and would build into a folder of their own.
+    // The fuzz targets are a separate workspace, which would build into a separate folder.
     command.env("CARGO_TARGET_DIR", repo::target_folder());
     command.stdin(Stdio::null()).stdout(output_to()).stderr(output_to());
     let child = command.spawn().map_err(|error| Failure::new(format!("cannot run `{call}`: {error}")))?;

@@ -1,4 +1,4 @@
-//! Tools a step needs and a machine may lack.
+//! Tools that a step needs and a machine may not have.
 
 use std::path::Path;
 use std::process::{Command, Stdio};
@@ -13,7 +13,7 @@ use crate::repo;
 pub(super) enum Tool {
     /// libFuzzer is C++.
     CppCompiler,
-    /// Root passes every permission check, so a test of refusals proves nothing under root.
+    /// Root passes every permission check, so tests of permissions prove nothing under root.
     UnprivilegedUser,
     /// Node, and the agent clients that run on it.
     Clients,
@@ -25,9 +25,9 @@ pub(super) enum Tool {
 const NOBODY: &str = "65534";
 
 impl Tool {
-    /// Why the tool cannot be had, or `None` when it is there.
+    /// Why the tool is not available, or `None` if it is.
     ///
-    /// Only under CI is it installed: a check must not change a person's machine.
+    /// It is installed only under CI: a check must not change a person's machine.
     pub(super) fn missing(self, ci: bool) -> Option<String> {
         match self {
             Tool::CppCompiler => {
@@ -50,7 +50,7 @@ impl Tool {
     }
 }
 
-/// Runs the tests that say so in their name, as a user whom permissions bind.
+/// Runs the tests that need an unprivileged user, as one.
 ///
 /// Such a test is called `unprivileged_…` and carries `#[ignore = "needs an unprivileged user"]`.
 pub(super) fn unprivileged_tests() -> Outcome {
@@ -58,7 +58,7 @@ pub(super) fn unprivileged_tests() -> Outcome {
     command.args(["test", "--workspace", "--locked", "--lib", "--bins", "--tests"]);
     command.args(["unprivileged_", "--", "--ignored"]);
     if is_root() {
-        // Cargo itself stays root and finds everything built; only the test programs are lowered.
+        // Cargo itself stays root, so that nothing is rebuilt; only the test programs drop their privileges.
         let home = std::env::temp_dir();
         let home = home.display();
         let runner = format!("setpriv --reuid={NOBODY} --regid={NOBODY} --clear-groups env HOME={home}");
@@ -143,7 +143,7 @@ mod tests {
         assert_eq!(tests_run("\nrunning 0 tests\n\nrunning 1 test\ntest a ... ok\n\nrunning 12 tests\n"), 13);
     }
 
-    // The step passed when a rename had left no test for it.
+    // The step passed after a rename had left it without a test.
     #[test]
     fn no_test_at_all_is_a_failure() {
         assert!(summed_up("\nrunning 0 tests\n\nrunning 0 tests\n").is_err());

@@ -1,7 +1,7 @@
-//! The clients: which version of which package, and how each is pointed at the scripted model.
+//! The clients: package, version, and the settings that point each at the scripted model.
 //!
-//! Every client starts with an empty environment, a made-up key and a scratch home, and is told of no
-//! model but ours on loopback.
+//! Every client starts with an empty environment, a made-up key and a scratch home, and knows no model but
+//! ours on loopback.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -26,8 +26,8 @@ pub enum Kind {
     Opencode,
 }
 
-/// The second Claude Code drops a whole hooks file for one event that it does not know, and shows what a
-/// stop hook says in another way: what works in both works between them.
+/// The second Claude Code ignores a whole hooks file because of one unknown event, and shows the output of a
+/// stop hook differently. What works in both works in the versions between them.
 pub const CLIENTS: &[Client] = &[
     Client { kind: Kind::ClaudeCode, version: "2.1.325" },
     Client { kind: Kind::ClaudeCode, version: "2.1.197" },
@@ -38,7 +38,7 @@ pub const CLIENTS: &[Client] = &[
 ];
 
 impl Client {
-    /// `claude-code-2.1.325`: unique, and a folder's name.
+    /// A unique name such as `claude-code-2.1.325`, also for its folder.
     pub fn id(&self) -> String {
         format!("{}-{}", self.kind.name(), self.version)
     }
@@ -57,8 +57,8 @@ impl Client {
         word == self.kind.name() || word == self.id()
     }
 
-    /// Whether this is the version that comes first: of the others only what differs is recorded, and only
-    /// long-standing events are hooked.
+    /// Whether this is the first version in the table. For the others, only payloads that differ are recorded
+    /// and only old events are hooked.
     pub fn is_latest(&self) -> bool {
         let first = CLIENTS.iter().find(|client| client.kind == self.kind);
         first.is_some_and(|first| first.version == self.version)
@@ -66,7 +66,7 @@ impl Client {
 }
 
 impl Kind {
-    /// As `lorelane hook --client` and `lorelane setup` spell it.
+    /// The name in `lorelane hook --client` and `lorelane setup`.
     pub fn name(self) -> &'static str {
         match self {
             Kind::ClaudeCode => "claude-code",
@@ -97,14 +97,14 @@ impl Kind {
         }
     }
 
-    /// The words that run one prompt without a terminal. A plugin folder is for Claude Code alone.
+    /// The arguments that run one prompt without a terminal. Only Claude Code takes a plugin folder.
     pub fn arguments(self, prompt: &str, plugin: Option<&Path>, more: &[String]) -> Vec<String> {
         let mut words: Vec<String> = match self {
             Kind::ClaudeCode => {
                 vec![
                     "-p",
                     prompt,
-                    // A session may name another one after it: the last one counts.
+                    // A scenario may add another one after it: the last one counts.
                     "--permission-mode",
                     "bypassPermissions",
                     "--output-format",
@@ -135,7 +135,7 @@ impl Kind {
         words
     }
 
-    /// What the environment holds beside PATH, HOME and the like.
+    /// Environment variables beside PATH, HOME and the like.
     pub fn environment(self, port: u16) -> Vec<(&'static str, String)> {
         let base = format!("http://127.0.0.1:{port}");
         match self {
@@ -164,14 +164,14 @@ impl Kind {
             Kind::Opencode => vec![
                 ("OPENCODE_DISABLE_AUTOUPDATE", "1".to_owned()),
                 ("OPENCODE_DISABLE_MODELS_FETCH", "1".to_owned()),
-                // It installs a package for plugins at every fresh start, and goes on when it cannot.
+                // It installs a package for plugins at every fresh start, and continues if it cannot.
                 ("npm_config_offline", "true".to_owned()),
             ],
         }
     }
 
-    /// Writes the settings that name our model. They are there before anything else is set up, so a
-    /// setup meets the settings of a user who has some.
+    /// Writes the settings that name our model. This comes before `lorelane setup`, which then has to edit
+    /// existing settings.
     pub fn point_at_model(self, home: &Path, project: &Path, port: u16) -> Result<(), Failure> {
         let base = format!("http://127.0.0.1:{port}/v1");
         match self {
@@ -210,7 +210,7 @@ impl Kind {
         }
     }
 
-    /// The events of this client, each with the word of `lorelane hook` when there is one.
+    /// The events of this client, each with its name in `lorelane hook` if it has one.
     pub fn events(self) -> &'static [hooks::Event] {
         match self {
             Kind::ClaudeCode => hooks::CLAUDE_CODE,

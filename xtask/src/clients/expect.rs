@@ -1,5 +1,5 @@
-//! What must hold after a run. Everything is asked of the requests that the model received, of the printed
-//! answer and of the files: what a hook printed proves nothing.
+//! What must hold after a run. It is checked on the requests that the model received, on the printed answer and on
+//! the files: what a hook printed proves nothing.
 
 use std::fs;
 
@@ -14,15 +14,15 @@ pub enum Expectation {
     Sent(Vec<String>),
     /// No text of any request has these words.
     NeverSent(String),
-    /// The agent asked so many times.
+    /// The agent sent this many requests.
     Requests(usize),
     /// The client printed this answer at the end of its last session, or of the one with this number.
     Result { answer: String, session: Option<usize> },
-    /// The last request holds so many answers of tools, each with these words.
+    /// The last request has this many tool results, each with these words.
     ToolResults { count: usize, has: String },
-    /// There is no such file in the project.
+    /// The project does not have this file.
     NoFile(String),
-    /// A file of the project holds no such words.
+    /// A file of the project does not contain these words.
     FileLacks { path: String, text: String },
 }
 
@@ -60,7 +60,7 @@ impl Expectation {
         }
     }
 
-    /// Why the expectation does not hold, or `None` when it does.
+    /// Why the expectation is not met, or `None` if it is.
     pub fn breach(&self, outcome: &Outcome) -> Option<String> {
         let requests = outcome.agent_requests();
         match self {
@@ -108,7 +108,7 @@ fn texts<'a>(exchanges: &'a [&'a Exchange]) -> impl Iterator<Item = &'a str> {
     exchanges.iter().flat_map(|exchange| exchange.parts.iter().map(|part| part.text.as_str()))
 }
 
-/// The words with a little of what stands about them.
+/// The words with some text around them.
 fn around(text: &str, word: &str) -> String {
     let at = text.find(word).unwrap_or(0);
     let before: String = text[..at].chars().rev().take(60).collect::<Vec<_>>().into_iter().rev().collect();

@@ -1,7 +1,7 @@
-//! The hook files of each client: where they lie, their shape, and the events they may name.
+//! The hook files of each client: their paths, their format, and the events they may name.
 //!
-//! One writer serves two commands: the recorder, which keeps what a client sends, and, for a client that
-//! the product cannot set up, the product's own hook.
+//! They are written for the recorder, which saves payloads, and for the product's hooks in clients that
+//! `lorelane setup` cannot set up.
 
 use std::path::{Path, PathBuf};
 
@@ -11,11 +11,11 @@ use super::client::{Client, Kind, write};
 use super::wire::{list, object};
 use crate::failure::Failure;
 
-/// One event as the client spells it.
+/// One event, by the client's name.
 #[derive(Clone, Copy, Debug)]
 pub struct Event {
     pub name: &'static str,
-    /// Whether the older of two versions knows it: a name that it does not know costs it every hook.
+    /// Whether the older of two versions knows it: with one unknown name it ignores every hook.
     pub long_standing: bool,
 }
 
@@ -81,7 +81,7 @@ pub const OPENCODE: &[Event] = &[
     event("experimental.chat.system.transform"),
 ];
 
-/// Writes the hooks of one client so that each event runs what `command` says.
+/// Writes the hooks of one client so that each event runs what `command` returns.
 ///
 /// Returns the plugin folder for a client that takes one. `scratch` is outside home and project.
 pub fn install(
@@ -100,7 +100,7 @@ pub fn install(
                 command_entry("command", command(event), [("timeout", Json::number(10))])
             });
             write_json(&plugin.join("hooks/hooks.json"), &object([("hooks", hooks)]))?;
-            // So that a slash command can be asked for.
+            // So that a scenario can run a slash command.
             write(&plugin.join("commands/save.md"), "---\ndescription: Save\n---\nSave $ARGUMENTS.\n")?;
             Ok(Some(plugin))
         }
@@ -114,7 +114,7 @@ pub fn install(
         Kind::Gemini => {
             let path = places.home.join(".gemini/settings.json");
             let hooks = grouped(&events, |event| {
-                // In milliseconds: with seconds every hook dies before it starts.
+                // In milliseconds: a value in seconds would kill every hook before it starts.
                 let more = [("name", Json::text("probe")), ("timeout", Json::number(10_000))];
                 command_entry("command", command(event), more)
             });
@@ -166,7 +166,7 @@ fn command_entry<const N: usize>(key: &str, command: String, more: [(&str, Json)
     Json::Object(entry)
 }
 
-/// A plugin gets values, not a payload; it hands them to the command as `{"input", "output"}`.
+/// A plugin gets values and not a payload; it passes them to the command as `{"input", "output"}`.
 fn opencode_plugin(events: &[&Event], command: &dyn Fn(&Event) -> String) -> String {
     let mut text = String::from(
         "import { spawnSync } from \"node:child_process\"\n\

@@ -1,9 +1,9 @@
-//! Hostile text: every text field of every category, and the name of a note, with every kind of attack, shown to the
-//! real client.
+//! Hostile text: every kind of attack in every text field of every category, and in the name of a note, shown
+//! to the real client.
 //!
-//! The fields come from the schemas, so a new field joins by itself. What validation refuses is counted; what
-//! is stored must not leave its fence in the requests that the model received. One session shows every face: the
-//! standing context, the reminder, an answer of the server, denials, and the request at the stop.
+//! The fields come from the schemas, so new fields are included automatically. What validation rejects is counted;
+//! what is stored must not leave its fence in the requests that the model received. One session covers every
+//! output: the standing context, the reminder, an answer of the server, denials, and the request at the stop.
 
 use std::fs;
 use std::io::Write as _;
@@ -27,13 +27,13 @@ use crate::failure::Failure;
 use crate::process;
 use crate::repo;
 
-/// The server's search, as Claude Code names it.
+/// The server's search tool, as Claude Code names it.
 const SEARCH: &str = "mcp__plugin_lorelane_memory__memory_search";
 
-/// Stands in every attack and in nothing else.
+/// A marker that is in every attack and nowhere else.
 const MARKER: &str = "QUOKKAMARK";
 
-/// One way in which a text tries to become more than a text.
+/// One kind of attack.
 #[derive(Clone, Copy, Debug)]
 pub struct Kind {
     pub name: &'static str,
@@ -93,10 +93,10 @@ impl Kind {
             input: Json::Object(input.into_iter().collect()),
         };
         let select = format!("select:{SEARCH}");
-        // The client itself refuses a path with NUL.
+        // The client itself rejects a path with NUL.
         let file = format!(".claude/memory/decisions/{}.json", text.replace('\0', ""));
         let command = format!("echo '{{}}' > '{}'", file.replace('\'', r"'\''"));
-        // Not the words of the memories: nothing is learned from what lorelane showed.
+        // Not the words of the memories: triage ignores what lorelane injected.
         let news = text.replace(MARKER, &format!("{MARKER} grazes"));
         let decided = format!(
             "We decided to use the quokka over the wombat because {news} is strict.\nWe chose it instead of the emu due to its size."
@@ -135,19 +135,19 @@ impl Kind {
     }
 }
 
-/// The product's hooks, in a project whose memories are hostile.
+/// The product's hooks in a project with hostile memories.
 #[derive(Debug)]
 pub struct HostileProduct {
     kind: Kind,
     stored: Mutex<Stored>,
 }
 
-/// What became of the attacks.
+/// Which attacks were stored and which were rejected.
 #[derive(Clone, Debug, Default)]
 pub struct Stored {
-    /// Addresses of the memories that were accepted, as a model is shown them.
+    /// Addresses of the stored memories, as shown to a model.
     pub addresses: Vec<String>,
-    /// Fields and names whose attack was refused.
+    /// Fields and names whose attack was rejected.
     pub refused: usize,
 }
 
@@ -174,7 +174,7 @@ impl Hooking for HostileProduct {
             let create = |hostile: &[&Field], number: usize| {
                 create(command, &category, &draft(&schema, hostile, &self.kind.text(), &category, number))
             };
-            // All at once, as that is one memory; one by one when something in it is refused.
+            // All fields in one memory; if it is rejected, one field at a time.
             let all: Vec<&Field> = fields.iter().collect();
             if let Some(address) = create(&all, 0)? {
                 stored.addresses.push(address);
@@ -199,7 +199,7 @@ impl Hooking for HostileProduct {
     }
 }
 
-/// What is wrong with the requests of a run, if anything.
+/// The problems in the requests of a run.
 pub fn breaches(outcome: &Outcome, stored: &Stored) -> Vec<String> {
     let requests = outcome.agent_requests();
     let mut breaches = Vec::new();
@@ -211,7 +211,7 @@ pub fn breaches(outcome: &Outcome, stored: &Stored) -> Vec<String> {
         return breaches;
     };
     breaches.extend(fence_breaches(&request.parts, &stored.addresses));
-    // The last request has the whole conversation.
+    // The last request contains the whole conversation.
     breaches.extend(
         requests.last().map(|last| later_breaches(&last.parts, &stored.addresses)).unwrap_or_default(),
     );
@@ -223,7 +223,7 @@ pub fn breaches(outcome: &Outcome, stored: &Stored) -> Vec<String> {
 
 const FENCES: [&str; 2] = ["lorelane-memory", "lorelane-standing"];
 
-/// Judges the texts of one request: one fence of each kind, everything hostile inside, nothing that acts.
+/// Checks the texts of one request: one fence of each kind, all hostile text inside it and escaped.
 fn fence_breaches(parts: &[Part], addresses: &[String]) -> Vec<String> {
     let mut breaches = Vec::new();
     for fence in FENCES {
@@ -257,7 +257,7 @@ fn has_quokka(text: &str) -> bool {
     text.contains("uokka")
 }
 
-/// Judges a text that may have fences: everything hostile inside, nothing that acts.
+/// Checks a text that may have fences: all hostile text is inside them and escaped.
 fn part_breaches(text: &str, addresses: &[String]) -> Vec<String> {
     let mut breaches = Vec::new();
     let (outside, inside) = split(text);
@@ -278,7 +278,7 @@ fn acts(line: &str) -> Option<String> {
     (!is_plain).then(|| format!("a line acts: {:?}", near(line)))
 }
 
-/// Judges what came after the first answer: the server's, denials, and the request at the stop.
+/// Checks what came after the first answer: the server's results, denials, and the request at the stop.
 fn later_breaches(parts: &[Part], addresses: &[String]) -> Vec<String> {
     let results = || parts.iter().filter(|part| part.is_tool_result);
     let mut breaches = Vec::new();
@@ -307,12 +307,12 @@ fn later_breaches(parts: &[Part], addresses: &[String]) -> Vec<String> {
     breaches
 }
 
-/// What every denial says.
+/// A phrase of every denial.
 const DENIED: &str = "only lorelane may write to the memory folder";
-/// What a denial says of a redirection, in our own words.
+/// A phrase of the denial of a redirection.
 const REDIRECTED: &str = " with `>`";
 
-/// Judges a text without a fence: what is hostile stands in lines that begin as ours do, and does not act.
+/// Checks a text without a fence: hostile text is escaped, and only in lines that begin like ours.
 fn own_lines(text: &str, begin: &str) -> Vec<String> {
     let hostile = text.lines().filter(|line| line.contains(MARKER));
     let judged = hostile.filter_map(|line| match line.find(begin).map(|at| &line[at..]) {
@@ -322,21 +322,21 @@ fn own_lines(text: &str, begin: &str) -> Vec<String> {
     judged.collect()
 }
 
-/// Whether a line begins as we begin one: with the address of a stored memory, or with what a session left.
+/// Whether a line begins like one of ours: with the address of a stored memory, or with a captured session.
 fn is_ours(line: &str, addresses: &[String]) -> bool {
     let Some(line) = line.strip_prefix("- ") else { return false };
     let left = UNFINISHED.iter().any(|label| line.starts_with(label));
-    // The name of a note may hold spaces.
+    // The name of a note may contain spaces.
     let names = |address: &String| {
         line.strip_prefix(address.as_str()).is_some_and(|rest| rest.starts_with([' ', ':']))
     };
     left || addresses.iter().any(names)
 }
 
-/// How the standing context begins a line about the last session.
+/// The labels that begin lines about the last session in the standing context.
 const UNFINISHED: [&str; 3] = ["in progress: ", "blocked: ", "next: "];
 
-/// What stands outside the fences of a text, and what stands in each.
+/// The text outside all fences, and the text inside each.
 fn split(text: &str) -> (String, Vec<(&'static str, &str)>) {
     let (mut outside, mut inside, mut rest) = (String::new(), Vec::new(), text);
     loop {
@@ -344,7 +344,7 @@ fn split(text: &str) -> (String, Vec<(&'static str, &str)>) {
         let Some((at, fence)) = next else { break };
         outside.push_str(&rest[..at]);
         let body = &rest[at..];
-        // The first closing tag ends the fence for a reader too: a forged one lets the rest out.
+        // The first closing tag ends the fence, as it would for a model: a forged one lets the rest out.
         let close = format!("</{fence}>");
         let Some(end) = body.find(&close) else {
             rest = "";
@@ -359,25 +359,25 @@ fn split(text: &str) -> (String, Vec<(&'static str, &str)>) {
     (outside, inside)
 }
 
-/// A little of the text about the marker.
+/// Some text around the marker, for messages.
 fn near(text: &str) -> String {
     let at = text.find(MARKER).unwrap_or(0);
     let before: Vec<char> = text[..at].chars().rev().take(60).collect();
     before.into_iter().rev().chain(text[at..].chars().take(100)).collect()
 }
 
-/// The steps from a record to one of its texts.
+/// A step on the path from a record to one of its texts.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Field(Vec<Step>);
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum Step {
     Key(String),
-    /// Into a list, which gets one item.
+    /// Into a list with one item.
     Item,
 }
 
-/// Every schema of a category with the category's name.
+/// The schemas of all categories by name.
 fn schemas() -> Result<Vec<(String, Json)>, Failure> {
     let folder = repo::root().join("schemas");
     let mut found = Vec::new();
@@ -396,7 +396,7 @@ fn schemas() -> Result<Vec<(String, Json)>, Failure> {
     }
 }
 
-/// The fields that hold a text of any form.
+/// The fields that accept any text.
 fn text_fields(schema: &Json) -> Vec<Field> {
     let mut fields = Vec::new();
     walk(schema, &mut Vec::new(), &mut fields);
@@ -425,7 +425,7 @@ fn walk(schema: &Json, path: &mut Vec<Step>, fields: &mut Vec<Field>) {
     }
 }
 
-/// A record that is valid but for its hostile fields.
+/// A record that is valid except for its hostile fields.
 fn draft(schema: &Json, hostile: &[&Field], attack: &str, category: &str, number: usize) -> Json {
     let mut record = object([
         ("title", Json::text(format!("Quokka ledger of {category} {number}"))),
@@ -435,7 +435,7 @@ fn draft(schema: &Json, hostile: &[&Field], attack: &str, category: &str, number
         record.set("content", sample(content));
     }
     for field in hostile {
-        // The words by which the memory is found stay in front.
+        // The words that find the memory come first.
         let text = match field.0.as_slice() {
             [Step::Key(key)] if key == "title" => format!("Quokka ledger {category} {number} {attack}"),
             _ => attack.to_owned(),
@@ -445,7 +445,7 @@ fn draft(schema: &Json, hostile: &[&Field], attack: &str, category: &str, number
     record
 }
 
-/// The smallest value a schema accepts: of an object only what it requires.
+/// The smallest value that a schema accepts: an object has only its required members.
 fn sample(schema: &Json) -> Json {
     if let Some(first) = schema.at("enum.0").or_else(|| schema.at("const")) {
         return first.clone();
@@ -467,7 +467,7 @@ fn sample(schema: &Json) -> Json {
     }
 }
 
-/// Sets the text at a path. Lists and objects on the way are made as their schema asks.
+/// Sets the text at a path, creating lists and objects on the way by their schema.
 fn put(value: &mut Json, path: &[Step], schema: &Json, text: Json) {
     match path {
         [] => *value = text,
@@ -496,8 +496,8 @@ fn put(value: &mut Json, path: &[Step], schema: &Json, text: Json) {
     }
 }
 
-/// Puts a note with a hostile name into the project, as a repository can bring one. Returns its address as a model is
-/// shown it, or `None` when no note can be called so.
+/// Writes a note with a hostile name, as it may come with a repository. Returns its address as shown to a
+/// model, or `None` if a note cannot have this name.
 fn put_note(project: &Path, attack: &str) -> Result<Option<String>, Failure> {
     let name = note_name(attack);
     let Some(address) = Address::note(&name) else { return Ok(None) };
@@ -509,7 +509,7 @@ fn put_note(project: &Path, attack: &str) -> Result<Option<String>, Failure> {
     Ok(Some(fence::name(&address.to_string())))
 }
 
-/// The attack as far as the name of a note can hold it: without control characters, and no part of it too long.
+/// The attack as the name of a note: without control characters, and with no part too long.
 fn note_name(attack: &str) -> String {
     const PART_MAX_BYTES: usize = 200;
     let attack = attack.replace(|c: char| c.is_control() || c == '\\', "");
@@ -518,7 +518,7 @@ fn note_name(attack: &str) -> String {
     format!("quokka {}", parts.join("/"))
 }
 
-/// Stores a memory; returns its address, or `None` when it is refused.
+/// Stores a memory and returns its address, or `None` if it is rejected.
 fn create(
     command: &dyn Fn(&str) -> Command,
     category: &str,
@@ -530,7 +530,7 @@ fn create(
     let mut child =
         call.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().map_err(cannot)?;
     if let Some(mut input) = child.stdin.take() {
-        // A program that refuses early does not read on.
+        // A program that rejects its input early may not read all of it.
         let _ = input.write_all(draft.render(JsonFormat::FILE).as_bytes());
     }
     let output = child.wait_with_output().map_err(cannot)?;

@@ -1,8 +1,8 @@
-//! As much of HTTP/1.1 as clients use towards a model: one request, one answer, then the end.
+//! The part of HTTP/1.1 that clients use with a model: one request and one response per connection.
 
 use std::io::{self, BufRead, Read, Write};
 
-/// Larger than any request of a client; what claims more is not from one.
+/// Larger than any request of a client.
 const BODY_LIMIT: usize = 64 << 20;
 
 #[derive(Debug, PartialEq, Eq)]
@@ -12,7 +12,7 @@ pub(super) struct Request {
     pub body: Vec<u8>,
 }
 
-/// Reads one request. `None` when the connection was closed without one.
+/// Reads one request; `None` if the connection was closed without one.
 pub(super) fn read(input: &mut impl BufRead) -> io::Result<Option<Request>> {
     let first = line(input)?;
     if first.is_empty() {
@@ -34,7 +34,7 @@ pub(super) fn read(input: &mut impl BufRead) -> io::Result<Option<Request>> {
     Ok(Some(Request { method: method.to_owned(), path: path.to_owned(), body }))
 }
 
-/// Every answer closes its connection: a client then opens another, and nothing has to be kept apart.
+/// Every response closes its connection, so that requests need not be separated; the client opens another.
 pub(super) fn answer(
     output: &mut impl Write,
     status: &str,
@@ -60,7 +60,7 @@ fn chunks(input: &mut impl BufRead) -> io::Result<Vec<u8>> {
         let size = size.split(';').next().unwrap_or_default().trim();
         let size = usize::from_str_radix(size, 16).map_err(|_| refused("size of a chunk"))?;
         if size == 0 {
-            // Trailers, which nobody sends, would stand here.
+            // Trailers would follow here; no client sends them.
             while !line(input)?.is_empty() {}
             return Ok(body);
         }

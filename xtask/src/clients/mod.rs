@@ -1,7 +1,7 @@
-//! `clients`: the real agent clients, without a terminal, against a scripted model on loopback.
+//! `clients`: runs the real agent clients, without a terminal, against a scripted model on loopback.
 //!
-//! A hook is proven by what the model was shown, not by what the hook printed. So each scenario runs the
-//! real client with the product's hooks, and asks the requests that arrived.
+//! A hook is proven by what the model was shown, not by what the hook printed. So each scenario runs the real
+//! client with the product's hooks, and checks the requests that arrived.
 
 mod client;
 mod expect;
@@ -49,7 +49,7 @@ pub fn command(mut args: Args) -> Result<bool, Failure> {
     Ok(failed == 0)
 }
 
-/// Why the proofs cannot run here, or `None` when they can.
+/// Why the proofs cannot run here, or `None` if they can.
 pub fn missing(ci: bool) -> Option<String> {
     let packages: Vec<Package> = client::CLIENTS.iter().map(Client::package).collect();
     match Cellar::find() {
@@ -58,7 +58,7 @@ pub fn missing(ci: bool) -> Option<String> {
     }
 }
 
-/// Runs every proof; returns how many there were.
+/// Runs all proofs and returns their number.
 pub fn prove() -> Result<usize, Failure> {
     let cellar = Cellar::find()?;
     let binary = repo::build_product(&[])?;

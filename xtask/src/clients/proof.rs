@@ -1,4 +1,4 @@
-//! The proofs: every scenario in every client it names, with the product's own hooks.
+//! Runs every scenario in every client it names, with the product's own hooks.
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -17,10 +17,10 @@ use crate::process;
 use crate::repo;
 use crate::tool_cache::Cellar;
 
-/// A client is mostly waiting for its own start; more than two at once only slow each other.
+/// More than two clients at once only slow each other down: most of a run is the client's own start.
 const AT_ONCE: usize = 2;
 
-/// What a person asked to run.
+/// Which scenarios and clients to run.
 #[derive(Debug, Default)]
 pub struct Choice {
     pub only: Option<String>,
@@ -32,11 +32,11 @@ pub struct Choice {
 struct Proof {
     client: &'static Client,
     scenario: Scenario,
-    /// The attack that the memories carry, if any.
+    /// The attack in the memories, if any.
     hostile: Option<hostile::Kind>,
 }
 
-/// The clients a choice names.
+/// The selected clients.
 pub fn chosen_clients(choice: &Choice) -> Result<Vec<&'static Client>, Failure> {
     let named = |client: &&Client| choice.only.as_ref().is_none_or(|word| client.is_called(word));
     let clients: Vec<&Client> = CLIENTS.iter().filter(named).collect();
@@ -49,7 +49,7 @@ pub fn chosen_clients(choice: &Choice) -> Result<Vec<&'static Client>, Failure> 
     }
 }
 
-/// Runs what was chosen and prints one line for each; tells how many ran and how many failed.
+/// Runs the selected proofs and prints a line for each. Returns how many ran and how many failed.
 pub fn run(cellar: &Cellar, binary: &Path, choice: &Choice) -> Result<(usize, usize), Failure> {
     let clients = chosen_clients(choice)?;
     let proofs = proofs(&clients, choice)?;
@@ -59,7 +59,7 @@ pub fn run(cellar: &Cellar, binary: &Path, choice: &Choice) -> Result<(usize, us
     thread::scope(|scope| {
         for _ in 0..AT_ONCE {
             scope.spawn(|| {
-                // The guard is dropped with the statement: the other thread takes the next one meanwhile.
+                // The lock is released at the end of this statement, so the other thread can take the next one.
                 while let Some(proof) = { queue.lock().unwrap_or_else(PoisonError::into_inner).next() } {
                     let (line, holds) = proof.show(cellar, binary, choice.keep);
                     println!("{line}");
@@ -82,7 +82,7 @@ fn proofs(clients: &[&'static Client], choice: &Choice) -> Result<Vec<Proof>, Fa
         let clients = clients.iter().filter(named);
         proofs.extend(clients.map(|client| Proof { client, scenario: scenario.clone(), hostile: None }));
     }
-    // What a memory says is escaped before any client is known, so one client shows it for all.
+    // Memories are escaped before the client is known, so one client is enough.
     let newest = clients.iter().find(|client| client.kind == Kind::ClaudeCode && client.is_latest());
     if let Some(client) = newest {
         let hostile = hostile::KINDS.iter();
@@ -91,7 +91,7 @@ fn proofs(clients: &[&'static Client], choice: &Choice) -> Result<Vec<Proof>, Fa
     let known: BTreeSet<String> = proofs.iter().map(|proof| proof.scenario.name.clone()).collect();
     let known: Vec<String> = known.into_iter().collect();
     let known = known.join(", ");
-    // `hostile` stands for all of them, `guard` for that of every client.
+    // `hostile` selects all of them, `guard` that of every client.
     let chosen = |name: &str| {
         let wanted = choice.scenario.as_deref();
         wanted.is_none_or(|wanted| {
@@ -106,7 +106,7 @@ fn proofs(clients: &[&'static Client], choice: &Choice) -> Result<Vec<Proof>, Fa
 }
 
 impl Proof {
-    /// Runs the proof; returns its line and whether everything held.
+    /// Runs the proof and returns its line and whether it passed.
     fn show(self, cellar: &Cellar, binary: &Path, keep: bool) -> (String, bool) {
         let name = format!("{:<20} {:<24}", self.client.id(), self.scenario.name);
         let about = self.scenario.about.clone();
@@ -146,13 +146,13 @@ impl Proof {
     }
 }
 
-/// What came of one proof.
+/// The result of one proof.
 struct Judged {
     breaches: Vec<String>,
     note: String,
 }
 
-/// The hooks that users get: the plugin of this repository, or what `lorelane setup` writes.
+/// The hooks that users get: the plugin of this repository, or what `lorelane setup` installs.
 #[derive(Debug)]
 pub struct Product;
 

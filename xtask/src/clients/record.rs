@@ -1,7 +1,7 @@
-//! `clients --record`: keeps what every client sends to a hook, as fixtures for the product's tests.
+//! `clients --record`: records the hook payloads of every client as fixtures for the product's tests.
 //!
-//! A hook that only writes its standard input to a file stands for every event. What differs from run to run
-//! or from machine to machine is replaced, so a second recording changes nothing.
+//! Every event runs a hook that only writes its standard input to a file. What differs between runs or machines is
+//! replaced, so a second recording changes nothing.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -21,7 +21,7 @@ use crate::tool_cache::Cellar;
 
 const FIXTURES: &str = "crates/lorelane/tests/fixtures/payloads";
 
-/// Names of variables that the harness itself sets, or any shell.
+/// Variables that the harness or any shell sets.
 const OWN_VARIABLES: &[&str] =
     &["PATH", "HOME", "TERM", "LANG", "SHELL", "PWD", "OLDPWD", "SHLVL", "_", "TMPDIR", "CLAUDE_CODE_TMPDIR"];
 
@@ -29,17 +29,17 @@ fn is_own(variable: &str) -> bool {
     OWN_VARIABLES.contains(&variable) || variable.starts_with("PROBE_") || variable.starts_with("LORELANE_")
 }
 
-/// What one client sent.
+/// The payloads of one client.
 #[derive(Default)]
 struct Recorded {
-    /// By the name of the fixture.
+    /// Payloads by the name of the fixture.
     payloads: BTreeMap<String, Json>,
-    /// The names of variables, by event.
+    /// The names of environment variables, by event.
     variables: BTreeMap<String, BTreeSet<String>>,
 }
 
 impl Recorded {
-    /// Every fixture by its name. Variables that every event has are told once.
+    /// Every fixture by its name. Variables that every event has are listed once.
     fn fixtures(mut self, client: &Client) -> BTreeMap<String, Json> {
         let ours: Vec<&str> = client.kind.environment(0).iter().map(|(name, _)| *name).collect();
         for names in self.variables.values_mut() {
@@ -95,8 +95,8 @@ pub fn run(cellar: &Cellar, clients: &[&'static Client], choice: &Choice) -> Res
     Ok(())
 }
 
-/// Every event's payload goes to a file of its own, and the names of the variables to another. Values of
-/// variables are never read: some are keys.
+/// Writes each payload to a file of its own, and the names of the variables to another. Values of variables
+/// are never read: some are keys.
 struct Recorder;
 
 impl Hooking for Recorder {
@@ -117,7 +117,7 @@ impl Hooking for Recorder {
                 "cat > \"$(mktemp '{folder}/{name}.payload.XXXXXX')\"; {names} > '{folder}/{name}.names'"
             );
             match go_on(client.kind, name) {
-                // `mkdir` succeeds once: the second stop is let pass.
+                // `mkdir` succeeds only once, so only the first stop is blocked.
                 Some(answer) => {
                     format!(
                         "{keep}; if [ -n \"$PROBE_GOES_ON\" ] && mkdir '{scratch}/went-on'; then {answer}; fi"
@@ -129,7 +129,7 @@ impl Hooking for Recorder {
     }
 }
 
-/// How a hook at the end of a turn makes the agent go on, in the client's own way.
+/// The output with which a stop hook makes this client's agent continue.
 fn go_on(kind: Kind, event: &str) -> Option<&'static str> {
     match (kind, event) {
         (Kind::ClaudeCode | Kind::Codex, "Stop") => Some("echo 'go on' >&2; exit 2"),
@@ -147,7 +147,7 @@ fn collect(folder: &Path, root: &Path, recorded: &mut Recorded) -> Result<(), Fa
         let changed = entry.metadata().and_then(|data| data.modified());
         files.push((changed.map_err(|error| Failure::on("read", &entry.path(), error))?, entry.path()));
     }
-    // The first payload of a kind is kept: of several stops the first one is the ordinary one.
+    // The first payload of a kind is kept: of several stops the first is the ordinary one.
     files.sort();
     for (_, path) in &files {
         let file = path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
@@ -168,13 +168,13 @@ fn collect(folder: &Path, root: &Path, recorded: &mut Recorded) -> Result<(), Fa
     Ok(())
 }
 
-/// opencode tells its plugins of everything, at times that differ; sessions are what a hook listens to.
+/// opencode reports every event to its plugins, in varying order; only those of sessions matter for hooks.
 fn is_worth_keeping(payload: &Json) -> bool {
     let kind = payload.at("input.event.type").and_then(Json::as_text);
     kind.is_none_or(|kind| kind.starts_with("session."))
 }
 
-/// The event, and what its payload says about its kind: `PreToolUse.Write`.
+/// The event and its kind, from its payload: `PreToolUse.Write`.
 fn fixture_name(event: &str, payload: &Json) -> String {
     let mut name = event.to_owned();
     for word in kinds(payload) {
@@ -207,8 +207,8 @@ fn kinds(payload: &Json) -> Vec<String> {
     kinds
 }
 
-/// Writes what differs from the fixtures there. An older version has a fixture only where its payload has
-/// other keys: texts and numbers differ anyway.
+/// Writes fixtures that differ. An older version gets one only if its payload has other keys: texts and numbers
+/// differ anyway.
 fn keep(client: &Client, folder: &Path, fixtures: &BTreeMap<String, Json>) -> Result<(), Failure> {
     for (name, payload) in fixtures {
         let latest = folder.join(format!("{name}.json"));
@@ -232,7 +232,7 @@ fn keep(client: &Client, folder: &Path, fixtures: &BTreeMap<String, Json>) -> Re
     Ok(())
 }
 
-/// The keys of a payload, on all levels.
+/// The keys of a payload, at all levels.
 fn shape(value: &Json) -> String {
     match value {
         Json::Object(object) => {
@@ -250,11 +250,11 @@ fn shape(value: &Json) -> String {
     }
 }
 
-/// Replaces what no second run would repeat.
+/// Replaces what differs between runs.
 struct Stable {
-    /// Text of this machine, longest first, with what stands for it.
+    /// Paths of this machine with their placeholders, longest first.
     places: Vec<(String, &'static str)>,
-    /// Ids in the order in which they appear: the same id gets the same name throughout one payload.
+    /// Ids in order of appearance: an id has the same placeholder throughout one payload.
     ids: Vec<String>,
 }
 
@@ -296,7 +296,7 @@ impl Stable {
         for (found, name) in &self.places {
             text = text.replace(found.as_str(), name);
         }
-        // A system prompt is the client's own, long, and says nothing about the payload.
+        // A system prompt is long, belongs to the client and does not matter for hooks.
         if let Some((cut, _)) = text.char_indices().nth(TEXT_LIMIT) {
             text = format!("{}<CUT>", &text[..cut]);
         }
@@ -317,11 +317,11 @@ impl Stable {
     }
 
     fn word(&mut self, word: &str) -> String {
-        // Claude Code's folder for temporary files has the number of the user.
+        // Claude Code's folder for temporary files has the user id in its name.
         if word.strip_prefix("claude-").is_some_and(|number| number.parse::<u32>().is_ok()) {
             return "claude-<USER>".to_owned();
         }
-        // An id may have a beginning and an ending: `agent-<id>.jsonl`.
+        // An id may have a prefix and a suffix: `agent-<id>.jsonl`.
         let Some((start, length)) = id_within(word) else { return self.short(word) };
         let id = &word[start..start + length];
         let number = match self.ids.iter().position(|known| known == id) {
@@ -344,7 +344,7 @@ impl Stable {
 /// Longer than any text of a scenario.
 const TEXT_LIMIT: usize = 600;
 
-/// Dates, times and process ids that clients write into texts, wherever they stand.
+/// Replaces dates, times and process ids that clients write into texts.
 fn without_times(text: &str) -> String {
     let patterns = [
         ("dddd-dd-ddTdd:dd:dd.dddZ", "<TIME>"),
@@ -382,7 +382,7 @@ fn begins_like(text: &str, pattern: &str) -> bool {
     })
 }
 
-/// Where in a word an id stands: a run of letters and digits, hyphens for UUIDs, that nobody would write.
+/// The range of an id in a word: a run of letters and digits (with hyphens for UUIDs) that no person would write.
 fn id_within(word: &str) -> Option<(usize, usize)> {
     let mut start = 0;
     for run in word.split(['.', '_', ':']) {
@@ -406,14 +406,14 @@ fn is_uuid(run: &str) -> bool {
     lengths == [8, 4, 4, 4, 12] && groups.concat().chars().all(|c| c.is_ascii_hexdigit())
 }
 
-/// Letters and digits mixed, and many of them.
+/// Whether it is long and mixes letters and digits.
 fn is_random(run: &str) -> bool {
     let digits = run.chars().filter(char::is_ascii_digit).count();
     let letters = run.chars().filter(char::is_ascii_alphabetic).count();
     run.len() >= 12 && digits + letters == run.len() && digits >= 2 && letters >= 2
 }
 
-/// Times and durations become 0.
+/// Times and durations are replaced by 0.
 fn stable_number(key: &str, number: String) -> String {
     let key = key.to_ascii_lowercase();
     let measured =

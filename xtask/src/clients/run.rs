@@ -1,4 +1,4 @@
-//! Runs one client through one scenario and returns everything that came of it.
+//! Runs one client through one scenario and returns the results.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -15,23 +15,23 @@ use crate::process::{self, Ended};
 use crate::sandbox::Sandbox;
 use crate::tool_cache::{Cellar, search_path};
 
-/// The folder beside home and project for what belongs to neither.
+/// A folder for what belongs neither to the home nor to the project.
 pub const HARNESS: &str = "harness";
 
-/// Everything one run leaves.
+/// The results of one run.
 #[derive(Debug)]
 pub struct Outcome {
     pub kind: Kind,
     pub exchanges: Vec<Exchange>,
     pub sessions: Vec<Ended>,
-    /// Home, project and the harness's own files; gone when this is dropped, unless kept.
+    /// Home, project and the harness's own files; removed when this is dropped, unless kept.
     pub sandbox: Sandbox,
 }
 
-/// How hooks get into a client: the product's, or the recorder's.
+/// Installs hooks into a client: the product's, or the recorder's.
 pub trait Hooking {
-    /// Called when home and project exist and the client's own settings are written. `command` runs a program in
-    /// the project as the client will run its hooks. Returns the plugin folder, for a client that takes one.
+    /// Called after home and project were created and the client's settings written. `command` runs a program
+    /// in the project like the client runs its hooks. Returns the plugin folder, for a client that takes one.
     fn hook(
         &self,
         client: &Client,
@@ -66,14 +66,14 @@ pub fn run(
         let mut command = Command::new(program);
         command.env_clear().current_dir(&project).env("PATH", &path).env("HOME", &home);
         command.envs([("TERM", "dumb"), ("LANG", "C.UTF-8"), ("SHELL", "/bin/bash")]);
-        // Claude Code leaves a folder there and asks its own variable first.
+        // Claude Code leaves a folder there and reads its own variable first.
         command.env("TMPDIR", &temp).env("CLAUDE_CODE_TMPDIR", &temp);
-        // What is proven is the answer; a busy machine must not make it late.
+        // A run proves the answer and not its time: a busy machine must not make a hook miss its deadline.
         command.env("LORELANE_HOOK_DEADLINE_MS", "4000");
         command.envs(scenario.env.iter().map(|(name, value)| (name, value)));
         command
     };
-    // A program that is only named is looked for in the PATH of the run.
+    // A program without a path is searched in the PATH of the run.
     let named = |name: &str| command(&found(name, &path));
     process::finish(named("git").args(["init", "--quiet"]))?;
     for words in &scenario.prepare {
@@ -100,12 +100,12 @@ pub fn run(
 }
 
 impl Outcome {
-    /// The requests of the agent itself.
+    /// The agent's own requests.
     pub fn agent_requests(&self) -> Vec<&Exchange> {
         self.exchanges.iter().filter(|exchange| exchange.by_agent).collect()
     }
 
-    /// What the client printed as the answer of a session; the first is 1. Where it prints more than one, all of them.
+    /// What the client printed as the answer of a session, counted from 1. If it prints several, all of them.
     pub fn result(&self, session: usize) -> Option<String> {
         let printed = &self.sessions.get(session.checked_sub(1)?)?.stdout;
         match self.kind {
@@ -117,7 +117,7 @@ impl Outcome {
     }
 }
 
-/// The texts at `answer` in those lines of JSON that say `wanted` at `key`.
+/// The texts at `answer` in the JSON lines that have `wanted` at `key`.
 fn answers(printed: &str, key: &str, wanted: &str, answer: &str) -> Vec<String> {
     let lines = printed.lines().filter_map(|line| Json::parse(line).ok());
     let fitting = lines.filter(|line| line.at(key).and_then(Json::as_text) == Some(wanted));
@@ -133,7 +133,7 @@ fn keep_requests(scratch: &Path, exchanges: &[Exchange]) -> Result<(), Failure> 
     Ok(())
 }
 
-/// `Command` looks in our own PATH, not in the one that it sets.
+/// `Command` searches our own PATH, not the one that it sets for the child.
 fn found(name: &str, path: &std::ffi::OsStr) -> PathBuf {
     let folders = std::env::split_paths(path);
     folders.map(|folder| folder.join(name)).find(|file| file.is_file()).unwrap_or_else(|| PathBuf::from(name))

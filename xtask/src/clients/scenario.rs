@@ -1,7 +1,7 @@
-//! A scenario: how a project is prepared, what is asked, what the model answers, and what must hold.
+//! A scenario: how a project is prepared, the prompts, the model's answers, and what must hold.
 //!
-//! Scenarios are JSON files, so that one more needs no code. A key that nobody reads is refused: a
-//! misspelt expectation would hold for ever.
+//! Scenarios are JSON files, so that a new one needs no code. Unknown keys are rejected: a misspelt
+//! expectation would always be met.
 
 use std::fs;
 use std::path::Path;
@@ -16,16 +16,16 @@ use crate::failure::Failure;
 pub struct Scenario {
     pub name: String,
     pub about: String,
-    /// Names of clients; the scenario runs in each of them.
+    /// The clients that the scenario runs in.
     pub clients: Vec<String>,
-    /// More variables for the client, and so for its hooks.
+    /// Environment variables for the client, and so for its hooks.
     pub env: Vec<(String, String)>,
-    /// Commands run in the project before the client; `lorelane` is the product.
+    /// Commands that run in the project before the client; `lorelane` is the product.
     pub prepare: Vec<Vec<String>>,
     /// Sessions, one after the other in the same project and home.
     pub sessions: Vec<Session>,
     pub rules: Vec<Rule>,
-    /// What the model says when no rule has a turn left.
+    /// The model's answer if no rule has a turn left.
     pub default: String,
     pub expect: Vec<Expectation>,
 }
@@ -33,11 +33,11 @@ pub struct Scenario {
 #[derive(Clone, Debug)]
 pub struct Session {
     pub prompt: String,
-    /// More words for the client's command line.
+    /// More arguments for the client.
     pub arguments: Vec<String>,
 }
 
-/// Turns for the requests that contain certain texts.
+/// Answers to requests that contain certain texts.
 #[derive(Clone, Debug, Default)]
 pub struct Rule {
     pub first_user: Option<String>,
@@ -60,7 +60,7 @@ fn within(wanted: &Option<String>, part: &Part) -> bool {
     wanted.as_ref().is_some_and(|wanted| part.text.contains(wanted.as_str()))
 }
 
-/// Reads every scenario of a folder, in the order of their names.
+/// Reads every scenario of a folder, sorted by name.
 pub fn read_folder(folder: &Path) -> Result<Vec<Scenario>, Failure> {
     let entries = fs::read_dir(folder).map_err(|error| Failure::on("list", folder, error))?;
     let mut paths = Vec::new();

@@ -1,4 +1,4 @@
-//! The scripted model: a server on loopback that plays a scenario and keeps every request.
+//! The scripted model: a server on loopback that plays a scenario and records every request.
 
 use std::io::BufReader;
 use std::net::{Ipv4Addr, SocketAddr, TcpListener, TcpStream};
@@ -20,7 +20,7 @@ pub struct Exchange {
     pub path: String,
     pub body: Json,
     pub parts: Vec<Part>,
-    /// Whether the agent itself asked; titles, summaries and counts are asked beside it.
+    /// Whether it is a turn of the agent, and not a request for a title, a summary or a token count.
     pub by_agent: bool,
     pub answer: Vec<Block>,
 }
@@ -60,7 +60,7 @@ impl Stub {
                     return;
                 }
                 let (Ok(stream), server) = (stream, Arc::clone(&server)) else { continue };
-                // A connection that breaks is the client's business: the run shows what came of it.
+                // A broken connection is not an error here: the expectations of the run show its effect.
                 thread::spawn(move || server.serve(stream));
             }
         });
@@ -79,7 +79,7 @@ impl Stub {
 impl Drop for Stub {
     fn drop(&mut self) {
         self.shared.over.store(true, Ordering::Relaxed);
-        // The server waits for a connection: one wakes it up, and it sees that it is over.
+        // The server blocks in `accept`: a connection wakes it, and it sees that it should stop.
         let own = SocketAddr::from((Ipv4Addr::LOCALHOST, self.port));
         let _ = TcpStream::connect_timeout(&own, Duration::from_secs(1));
     }
@@ -106,7 +106,7 @@ impl Shared {
 }
 
 impl State {
-    /// Chooses the answer and keeps the exchange; returns the answer and its number.
+    /// Chooses the answer, records the exchange, and returns the answer with its number.
     fn play(&mut self, wire: Wire, path: &str, body: &Json) -> (Vec<Block>, usize) {
         let parts = wire.parts(body);
         let by_agent = offers_tools(body);
@@ -115,7 +115,7 @@ impl State {
             false => None,
         };
         let answer = answer.unwrap_or_else(|| vec![Block::Text(self.default.clone())]);
-        // A key may stand in the address; it is made up, and still not worth keeping.
+        // The URL may contain a key. It is made up, but is not recorded anyway.
         let path = path.split("key=").next().unwrap_or(path).to_owned();
         self.exchanges.push(Exchange { path, body: body.clone(), parts, by_agent, answer: answer.clone() });
         (answer, self.exchanges.len())
@@ -132,7 +132,7 @@ impl State {
     }
 }
 
-/// What clients ask beside the conversation.
+/// Requests of clients outside the conversation.
 fn beside(path: &str) -> (&'static str, &'static str) {
     if path.contains("count_tokens") {
         ("200 OK", r#"{"input_tokens": 100}"#)

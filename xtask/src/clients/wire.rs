@@ -1,7 +1,6 @@
-//! The four model protocols: what a request says, and how an answer is put.
+//! The four model protocols: parsing requests and writing answers.
 //!
-//! A request is reduced to its parts, texts with a role, so that a scenario and an assertion read every
-//! client alike.
+//! A request is reduced to texts with a role, so that scenarios and expectations are the same for every client.
 
 use lorelane_core::json::{Json, JsonFormat, Object};
 
@@ -17,23 +16,23 @@ pub enum Wire {
     Gemini,
 }
 
-/// One thing the scripted model says.
+/// One part of the scripted model's answer.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Block {
     Text(String),
     Tool { name: String, input: Json },
 }
 
-/// One text of a request, as the model is given it.
+/// One text of a request, as the model gets it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Part {
-    /// As the protocol spells it; `system` also for instructions that stand beside the conversation.
+    /// As in the protocol; `system` also for instructions outside the conversation.
     pub role: String,
     pub text: String,
     pub is_tool_result: bool,
 }
 
-/// What goes back over HTTP.
+/// The HTTP response.
 #[derive(Debug)]
 pub struct Reply {
     pub content_type: &'static str,
@@ -68,7 +67,7 @@ impl Wire {
         }
     }
 
-    /// Every text of the request in its order, what stands beside the conversation first.
+    /// Every text of the request in order, instructions outside the conversation first.
     pub fn parts(self, body: &Json) -> Vec<Part> {
         let mut parts = Vec::new();
         let (beside, turns) = match self {
@@ -87,7 +86,7 @@ impl Wire {
         parts
     }
 
-    /// `number` makes the ids of one run differ from each other.
+    /// `number` makes the ids of one run unique.
     pub fn reply(self, path: &str, body: &Json, blocks: &[Block], number: usize) -> Reply {
         let streams = match self {
             Wire::Gemini => path.contains("stream"),
@@ -106,12 +105,12 @@ impl Wire {
     }
 }
 
-/// Whether the request offers tools: only the agent's own turns do, titles and summaries do not.
+/// Whether the request offers tools: only the agent's turns do, titles and summaries do not.
 pub fn offers_tools(body: &Json) -> bool {
     body.at("tools").and_then(Json::as_list).is_some_and(|tools| !tools.is_empty())
 }
 
-/// Walks the places where the four protocols put text that the model reads.
+/// Visits the places where the four protocols have text for the model.
 fn collect(role: &str, in_result: bool, value: &Json, parts: &mut Vec<Part>) {
     match value {
         Json::Text(text) => {
@@ -135,7 +134,7 @@ fn collect(role: &str, in_result: bool, value: &Json, parts: &mut Vec<Part>) {
     }
 }
 
-/// Gemini escapes what a hook said and puts it in a fence of its own; here it is as the hook said it.
+/// Gemini escapes the output of a hook and wraps it in a fence of its own; this restores the output.
 fn as_hook_said(text: &str) -> String {
     if !text.starts_with("<hook_context>") {
         return text.to_owned();
@@ -148,7 +147,7 @@ fn document(value: &Json) -> Reply {
     Reply { content_type: "application/json", body: value.render(JsonFormat::LINE) }
 }
 
-/// Server-sent events. Protocols that name their events say the name inside as well.
+/// Server-sent events. Protocols that name their events have the name inside as well.
 fn events(values: &[Json], end: &str) -> Reply {
     let mut body = String::new();
     for value in values {

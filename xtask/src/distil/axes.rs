@@ -1,4 +1,4 @@
-//! Main axes of a cloud of rows, and a rotation that spreads what they hold.
+//! Principal axes of a set of rows, and a rotation that spreads their variance evenly.
 
 use lorelane_engine::model::neural::Matrix;
 
@@ -18,13 +18,13 @@ pub fn main_axes(rows: &Matrix, kept: usize) -> Matrix {
     matrix
 }
 
-/// Turns every row (of a power of two columns) by a fixed rotation, after which no column is stronger than
-/// another. Four bits for the largest number of a row then waste little on the small ones.
+/// Applies a fixed rotation to every row (of a power of two columns), after which no column is stronger than
+/// another. Quantising a row to four bits then loses little precision on its small numbers.
 pub fn spread(rows: &mut Matrix) {
     let columns = rows.columns;
     let scale = 1.0 / (columns as f32).sqrt();
     for row in rows.values.chunks_exact_mut(columns) {
-        // Signs break the symmetry between axes that are alike; any fixed pattern does.
+        // Signs break the symmetry between similar axes; any fixed pattern does.
         for (at, value) in row.iter_mut().enumerate() {
             let odd = (at.wrapping_mul(0x9e37_79b9) >> 13) & 1 == 1;
             *value *= if odd { -scale } else { scale };
@@ -62,7 +62,7 @@ fn eigen(mut matrix: Vec<f64>, size: usize) -> (Vec<f64>, Vec<f64>) {
     ((0..size).map(|at| matrix[at * size + at]).collect(), axes)
 }
 
-/// Makes the matrix zero at (p, q).
+/// Rotates the matrix so that it is zero at (p, q).
 fn rotate(matrix: &mut [f64], axes: &mut [f64], size: usize, p: usize, q: usize) {
     let apart = matrix[p * size + q];
     if apart == 0.0 {

@@ -1,11 +1,11 @@
-//! `distil`: makes the static table of `lorelane_core::embed` again from its sources.
+//! `distil`: rebuilds the embedding table of `lorelane_core::embed` from its sources.
 //!
-//! Each piece of the vocabulary is shown to the teacher alone, then sentences are; a ridge regression finds the
-//! vectors whose weighted means predict the sentences. The pieces' weights go into the vectors, so that reading a
-//! text is a plain sum. `NOTICE` names what the table is made from.
+//! The teacher model reads each piece of the vocabulary alone, then sentences; a ridge regression finds the
+//! vectors whose weighted means predict the sentences. The weights of the pieces go into the vectors, so that
+//! embedding a text is a plain sum. `NOTICE` names the sources.
 //!
 //! The table in the repository was made on x86-64 with AVX2. Another kind of processor may round differently
-//! and give another digest, which is then said; the vectors mean the same.
+//! and give another digest, which is then reported; the vectors are equivalent.
 
 mod axes;
 mod ridge;
@@ -24,7 +24,7 @@ use lorelane_core::embed::{DIMENSIONS, MODEL_ID, VocabularyEntry, model_id, pack
 use lorelane_engine::model::neural::{Bert, Matrix, ModelShape, Tensors, Vocabulary, mean_direction};
 
 const TABLE: &str = "crates/lorelane-core/data/static.bin";
-/// The teacher reads no further.
+/// The teacher reads this many pieces of a sentence.
 const MAX_TOKENS: usize = 64;
 const WIDTH: usize = ModelShape::MINILM.width;
 
@@ -58,7 +58,7 @@ fn vocabulary(path: &Path) -> Result<Vocabulary, Failure> {
     Vocabulary::read(&text).map_err(|why| Failure::on("read the vocabulary of", path, why))
 }
 
-/// Compares with what is committed; only `--write` changes it.
+/// Compares the result with the committed table; only `--write` replaces it.
 fn finish(table: &[u8], write: bool) -> Result<bool, Failure> {
     let made = model_id(table);
     println!("{made}: {} bytes", table.len());
@@ -75,7 +75,7 @@ fn finish(table: &[u8], write: bool) -> Result<bool, Failure> {
     Ok(false)
 }
 
-/// Steps C and E: from what the teacher said to the bytes.
+/// From the teacher's vectors to the bytes of the table.
 fn distilled(
     vocabulary: &Vocabulary,
     texts: &[String],
@@ -86,7 +86,7 @@ fn distilled(
     let usable = |piece: usize| is_usable(&vocabulary.lines()[piece]);
     ridge::centre(&mut alone, usable);
     ridge::to_unit_length(&mut alone, usable);
-    // What is no piece of any text pulls at no axis.
+    // Pieces that occur in no text must not influence the axes.
     for piece in (0..alone.rows()).filter(|piece| !usable(*piece)) {
         alone.row_mut(piece).fill(0.0);
     }
@@ -117,34 +117,34 @@ fn distilled(
     pack(&entries)
 }
 
-/// Not `[CLS]` and its like, which no text has.
+/// Whether it can occur in a text, unlike `[CLS]`.
 fn is_usable(line: &str) -> bool {
     !(line.starts_with('[') && line.len() > 1)
 }
 
-/// Latin letters, digits, marks and signs. The teacher learned no other script: its vectors for their pieces would
-/// make all texts of a script alike.
+/// Latin letters, digits, punctuation and symbols. The teacher learned English: its vectors for pieces of other
+/// scripts would make all texts of a script alike.
 fn is_kept(line: &str) -> bool {
     let foreign = |c: char| c >= '\u{250}' && c.is_alphanumeric();
     is_usable(line) && !line.chars().any(foreign)
 }
 
-/// What the teacher says, kept beside its own file: it takes minutes. Whoever changes how it is computed
-/// deletes the folder.
+/// Caches the teacher's output beside its file, because it takes minutes. After a change of how it is computed,
+/// delete the folder.
 struct Teacher<'a> {
     model: PathBuf,
     vocabulary: &'a Vocabulary,
 }
 
 impl Teacher<'_> {
-    /// The last state of each piece, shown alone.
+    /// The last hidden state of each piece, read alone.
     fn pieces(&self) -> Result<Matrix, Failure> {
         let pieces = 0..self.vocabulary.lines().len() as u32;
         let shown: Vec<Vec<u32>> = pieces.map(|piece| self.vocabulary.framed(&[piece], MAX_TOKENS)).collect();
         self.cached("pieces", &shown, |states| states[WIDTH..2 * WIDTH].to_vec())
     }
 
-    /// The direction of each sentence: the mean of its states.
+    /// The embedding of each sentence: the mean of its hidden states.
     fn sentences(&self, sentences: &[Vec<u32>]) -> Result<Matrix, Failure> {
         let shown: Vec<Vec<u32>> =
             sentences.iter().map(|pieces| self.vocabulary.framed(pieces, MAX_TOKENS)).collect();

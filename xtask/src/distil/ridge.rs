@@ -1,12 +1,12 @@
 //! Fits a vector to each piece, so that the weighted mean of a sentence's pieces predicts the teacher's vector
 //! of the sentence.
 //!
-//! Ridge regression towards the vectors that the teacher gives to the pieces alone: a piece that no sentence
-//! has keeps that vector. Everything is summed in one fixed order, so the same input gives the same bytes.
+//! Ridge regression towards the teacher's vectors of the pieces alone: a piece that occurs in no sentence
+//! keeps that vector. Everything is summed in one fixed order, so the same input gives the same bytes.
 
 use lorelane_engine::model::neural::Matrix;
 
-/// How strongly a piece is held to its own vector.
+/// How strongly a piece is pulled to its vector alone (the ridge parameter).
 const PULL: f32 = 0.1;
 const STEPS: usize = 20;
 /// A piece that makes up this share of all text counts half.
@@ -15,7 +15,7 @@ const COMMON: f64 = 1e-3;
 /// The pieces of one sentence with their shares, which sum to one.
 pub type Mix = Vec<(u32, f32)>;
 
-/// How much a piece counts, from how often each occurs in all texts.
+/// The weight of each piece, from how often it occurs in all texts.
 pub fn weights(counts: &[u64]) -> Vec<f32> {
     let total: f64 = counts.iter().map(|count| *count as f64 + 1.0).sum();
     counts.iter().map(|count| (COMMON / (COMMON + (*count as f64 + 1.0) / total)) as f32).collect()
@@ -28,9 +28,9 @@ pub fn mix(pieces: &[u32], weights: &[f32]) -> Mix {
     mix
 }
 
-/// Minimises |XW - Y|² + pull |W - W0|² by conjugate gradients on W - W0, each column a system of its own.
+/// Minimises |XW - Y|² + pull |W - W0|² by conjugate gradients on W - W0, column by column.
 ///
-/// `alone` are the vectors of the pieces alone; W0 is a multiple of it, the one that fits best.
+/// `alone` has the vectors of the pieces alone; W0 is the multiple of it that fits best.
 pub fn fit(mixes: &[Mix], teacher: &Matrix, alone: &Matrix) -> Matrix {
     let mut target = teacher.clone();
     centre(&mut target, |_| true);
@@ -60,7 +60,7 @@ pub fn fit(mixes: &[Mix], teacher: &Matrix, alone: &Matrix) -> Matrix {
     fitted
 }
 
-/// Takes the mean of the chosen rows from every row.
+/// Subtracts the mean of the chosen rows from every row.
 pub fn centre(matrix: &mut Matrix, chosen: impl Fn(usize) -> bool) {
     let mut mean = vec![0.0f64; matrix.columns];
     let mut count = 0.0;
@@ -72,7 +72,7 @@ pub fn centre(matrix: &mut Matrix, chosen: impl Fn(usize) -> bool) {
     rows_of(matrix).for_each(|row| subtract(row, &mean));
 }
 
-/// Makes the mean length of the chosen rows one.
+/// Scales all rows so that the mean length of the chosen ones is one.
 pub fn to_unit_length(matrix: &mut Matrix, chosen: impl Fn(usize) -> bool) {
     let chosen: Vec<usize> = (0..matrix.rows()).filter(|at| chosen(*at)).collect();
     let length =
@@ -89,7 +89,7 @@ fn scaled(mixes: &[Mix], target: &Matrix, alone: &Matrix) -> Matrix {
     Matrix { columns: alone.columns, values: alone.values.iter().map(|value| value * factor).collect() }
 }
 
-/// A row per sentence: its pieces' rows, mixed.
+/// A row per sentence: the weighted mean of its pieces' rows.
 fn mixed(mixes: &[Mix], pieces: &Matrix) -> Matrix {
     let mut rows = Matrix::zero(mixes.len(), pieces.columns);
     for (at, mix) in mixes.iter().enumerate() {
@@ -133,7 +133,7 @@ fn column_dots(a: &Matrix, b: &Matrix) -> Vec<f64> {
     dots
 }
 
-/// A column that is solved already has nothing left to divide.
+/// Division that gives 0 for a column that is already solved.
 fn ratios(above: &[f64], below: &[f64]) -> Vec<f32> {
     let ratio = |(above, below): (&f64, &f64)| if *below == 0.0 { 0.0 } else { (above / below) as f32 };
     above.iter().zip(below).map(ratio).collect()
@@ -163,7 +163,7 @@ mod tests {
         assert_eq!(mix(&[0, 1, 0], &[1.0, 2.0]), [(0, 0.25), (1, 0.5), (0, 0.25)]);
     }
 
-    /// The gradient of what is minimised must vanish, apart from the unseen piece that stays where it was.
+    /// The gradient of the objective must vanish, except for the unseen piece, which stays where it was.
     #[test]
     fn the_fit_is_a_minimum() {
         let mixes: Vec<Mix> = vec![vec![(0, 0.5), (1, 0.5)], vec![(1, 1.0)], vec![(0, 0.2), (2, 0.8)]];

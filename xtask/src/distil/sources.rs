@@ -1,7 +1,7 @@
-//! What the table is made from: names, versions, digests, licences. All of it is fetched by package managers.
+//! The sources of the table: names, versions, digests, licences. All are fetched by package managers.
 //!
-//! The project's own documents are not among them, nor is what a tool chain happens to have installed: both
-//! change, and the table must come out the same next year.
+//! The project's own documents and those of the installed toolchain are not among them: both change, and
+//! the table must come out the same next year.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -146,12 +146,12 @@ pub fn all() -> impl Iterator<Item = &'static Source> {
 }
 
 impl Source {
-    /// Where its files lie once [`fetch`] is done.
+    /// The folder of its files after [`fetch`].
     pub fn folder(&self, work: &Path) -> PathBuf {
         work.join("inputs").join(format!("{}-{}", self.name, self.version.replace(':', "_")))
     }
 
-    /// Its archive, as its package manager calls it.
+    /// The file name of its archive, as its package manager names it.
     fn archive(&self) -> String {
         match self.registry {
             Registry::Pip => format!("{}-{}-py3-none-any.whl", self.name.replace('-', "_"), self.version),
@@ -169,7 +169,7 @@ impl Source {
     }
 }
 
-/// Brings every source into `work`, checked and unpacked. What is there already is not asked for again.
+/// Downloads, verifies and unpacks every source into `work`. Sources that are there are not fetched again.
 pub fn fetch(work: &Path) -> Result<(), Failure> {
     let missing: Vec<&Source> = all().filter(|source| !source.folder(work).is_dir()).collect();
     let archives = work.join("archives");
@@ -206,7 +206,7 @@ fn download(source: &Source, archives: &Path) -> Result<(), Failure> {
     })
 }
 
-/// Lets cargo fetch the packages for a manifest that names nothing else, and takes them from its cache.
+/// Has cargo fetch the packages through a manifest with no other dependencies, and copies them from its cache.
 fn fetch_crates(sources: &[&Source], work: &Path, archives: &Path) -> Result<(), Failure> {
     let folder = work.join("crates");
     let mut manifest = String::from(

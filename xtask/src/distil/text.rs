@@ -1,4 +1,4 @@
-//! Sentences of the sources: definitions and examples of a dictionary, paragraphs of documentation.
+//! Extracts sentences from the sources: definitions and examples of a dictionary, paragraphs of documentation.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -12,7 +12,7 @@ use lorelane_core::digest::short_digest;
 const EXAMPLES: usize = 10_000;
 const DEFINITIONS: usize = 10_000;
 const DOCUMENTATION: usize = 20_000;
-/// Of one package, so that none sets the tone.
+/// The limit for one package, so that none dominates.
 const PER_PACKAGE: usize = 700;
 
 const SHORTEST: usize = 20;
@@ -20,13 +20,13 @@ const LONGEST: usize = 220;
 
 #[derive(Debug)]
 pub struct Texts {
-    /// Everything that was found: how common pieces are.
+    /// All sentences, for counting how common pieces are.
     pub all: Vec<String>,
-    /// What the teacher reads.
+    /// The sentences that the teacher reads.
     pub chosen: Vec<String>,
 }
 
-/// The same sentences in the same order wherever the same sources lie.
+/// The same sources give the same sentences in the same order on every machine.
 pub fn gather(work: &Path) -> Result<Texts, Failure> {
     let (definitions, examples) = wordnet(&WORDNET.folder(work))?;
     let mut chosen = few(&examples, EXAMPLES);
@@ -42,7 +42,7 @@ pub fn gather(work: &Path) -> Result<Texts, Failure> {
     Ok(Texts { all, chosen })
 }
 
-/// A fixed choice that looks like chance: the order of their digests.
+/// A deterministic sample: the first in the order of their digests.
 fn few(sentences: &BTreeSet<String>, most: usize) -> Vec<String> {
     let mut shuffled: Vec<(String, &String)> =
         sentences.iter().map(|sentence| (short_digest(sentence, 16), sentence)).collect();
@@ -76,7 +76,7 @@ fn documented(folder: &Path) -> Result<BTreeSet<String>, Failure> {
     let mut sentences = BTreeSet::new();
     for path in files(folder)? {
         let text = read(&path)?;
-        // Python is read whole: its docstrings and comments make sentences, its code hardly any.
+        // Python files are read as a whole: docstrings and comments make sentences, code hardly any.
         let prose =
             if path.extension().is_some_and(|ending| ending == "rs") { comments(&text) } else { text };
         for paragraph in paragraphs(&prose) {
@@ -86,7 +86,7 @@ fn documented(folder: &Path) -> Result<BTreeSet<String>, Failure> {
     Ok(sentences)
 }
 
-/// The documentation comments of a file; other lines become ends of paragraphs.
+/// The documentation comments of a file; other lines end a paragraph.
 fn comments(code: &str) -> String {
     let mut prose = String::new();
     for line in code.lines().map(str::trim_start) {
@@ -97,7 +97,8 @@ fn comments(code: &str) -> String {
     prose
 }
 
-/// Paragraphs, items and headings of Markdown or reStructuredText as single lines, without code blocks, tables and markup.
+/// Paragraphs, items and headings of Markdown or reStructuredText as single lines, without code blocks,
+/// tables and markup.
 fn paragraphs(markdown: &str) -> Vec<String> {
     let mut paragraphs = vec![String::new()];
     let mut fenced = false;
@@ -125,17 +126,17 @@ fn paragraphs(markdown: &str) -> Vec<String> {
     paragraphs
 }
 
-/// A line without links, marks of emphasis, elements and quotes of code.
+/// A line without link targets, emphasis, HTML elements and code quotes.
 fn plain(line: &str) -> String {
     let mut out = String::with_capacity(line.len());
     let mut rest = line;
     while let Some(c) = rest.chars().next() {
         rest = &rest[c.len_utf8()..];
         match c {
-            // `:role:` before a quote belongs to the markup.
+            // `:role:` before a quote is markup.
             '`' => out.truncate(out.strip_suffix(':').and_then(|role| role.rfind(':')).unwrap_or(out.len())),
             '*' | '[' => {}
-            // A target in round or square brackets belongs to the link, not to the sentence.
+            // A target in round or square brackets is part of the link, not of the sentence.
             ']' => {
                 let closing = [('(', ')'), ('[', ']')];
                 let target =
@@ -149,7 +150,7 @@ fn plain(line: &str) -> String {
     out
 }
 
-/// Sentences end at a full stop before a blank and a capital letter.
+/// Sentences end at a full stop before a space and a capital letter.
 fn split(paragraph: &str) -> Vec<String> {
     let mut sentences = Vec::new();
     let mut from = 0;
@@ -169,7 +170,7 @@ fn one_line(text: &str) -> String {
     text.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
-/// Long enough to say something, short enough for one vector, and mostly words.
+/// Long enough to have a meaning, short enough for one vector, and mostly words.
 fn is_sentence(text: &str) -> bool {
     let letters = text.bytes().filter(|byte| byte.is_ascii_alphabetic() || *byte == b' ').count();
     (SHORTEST..=LONGEST).contains(&text.len())
@@ -178,7 +179,7 @@ fn is_sentence(text: &str) -> bool {
         && !text.contains("http")
 }
 
-/// All files below a folder, in the order of their names.
+/// All files below a folder, sorted by name.
 fn files(folder: &Path) -> Result<Vec<PathBuf>, Failure> {
     let failed = |error| Failure::on("list", folder, error);
     let entries = fs::read_dir(folder).map_err(failed)?;
@@ -195,7 +196,7 @@ fn files(folder: &Path) -> Result<Vec<PathBuf>, Failure> {
     Ok(files)
 }
 
-/// Foreign files are not all UTF-8; what is not has no sentences for us.
+/// Not all files of the sources are UTF-8; those that are not have no sentences.
 fn read(path: &Path) -> Result<String, Failure> {
     let bytes = fs::read(path).map_err(|error| Failure::on("read", path, error))?;
     Ok(String::from_utf8_lossy(&bytes).into_owned())

@@ -1,8 +1,8 @@
-//! The conformance suite of the protocol: its scenarios that need nothing but a server.
+//! The conformance suite of the protocol, as far as it needs nothing but a server.
 //!
-//! Most scenarios call tools, resources and prompts that a test server has to offer under fixed names. A product
-//! does not have them, so these scenarios run and are not judged. The tables name every scenario: one that a new
-//! version brings has to be put on one side or the other.
+//! Most scenarios call tools, resources and prompts that a test server must offer under fixed names. A
+//! product does not have them, so these scenarios run and their results are ignored. The tables name every
+//! scenario: a new one has to be added to one of them.
 
 use std::fs;
 use std::path::Path;
@@ -19,21 +19,21 @@ use crate::tool_cache::{Cellar, Origin, Package};
 pub(super) struct Suite {
     version: &'static str,
     pub(super) protocol: &'static str,
-    /// What is run of it.
+    /// The arguments that select its scenarios.
     arguments: &'static [&'static str],
-    /// What has to hold.
+    /// Scenarios that must pass.
     free: &'static [Scenario],
-    /// What needs a fixture, and which.
+    /// Scenarios that need a fixture, and which one.
     fixtures: &'static [(&'static str, &'static str)],
 }
 
-/// A scenario that needs no fixture, but for some of its checks.
+/// A scenario that needs no fixture except for some of its checks.
 struct Scenario {
     name: &'static str,
     but: &'static [&'static str],
 }
 
-/// The released suite ends with the protocol before the newest; only its next version knows that one.
+/// The released suite covers versions up to the one before the newest; only its next version covers that one.
 pub(super) const SUITES: &[Suite] = &[
     Suite {
         version: "0.1.16",
@@ -151,7 +151,7 @@ const fn whole(name: &'static str) -> Scenario {
     Scenario { name, but: &[] }
 }
 
-/// What the suite found: scenarios by name, with their checks.
+/// The results of the suite: scenarios by name, with their checks.
 type Found = Vec<(String, Vec<Check>)>;
 
 #[derive(Clone, Debug)]
@@ -177,7 +177,7 @@ impl Suite {
         let mut suite = store.command(&cellar.program(&self.package()));
         suite.args(["server", "--url", &transport::open(&server)?]).args(self.arguments);
         suite.arg("--output-dir").arg(&results);
-        // It fails with every scenario that lacks its fixture; what it wrote down is what counts.
+        // It exits with an error because of scenarios without a fixture; the files it wrote count.
         let (_, ended) = process::run_out(suite, store.scratch(), "conformance")?;
         let found = read(&results).map_err(|failure| Failure::new(format!("{failure}\n{}", ended.tail())))?;
         let passed = found.iter().filter(|(name, _)| self.free.iter().any(|scenario| scenario.name == name));
@@ -221,13 +221,13 @@ impl Check {
         self.status == "SUCCESS"
     }
 
-    /// A warning is a SHOULD that was not heeded.
+    /// A warning is a SHOULD that is not met.
     fn failed(&self) -> bool {
         matches!(self.status.as_str(), "FAILURE" | "WARNING")
     }
 }
 
-/// The folders `server-<scenario>-<time>`, each with a list of checks.
+/// Reads the folders `server-<scenario>-<time>`, each with a list of checks.
 fn read(results: &Path) -> Result<Found, Failure> {
     let unread = |error: std::io::Error| Failure::on("read", results, error);
     let mut found = Found::new();

@@ -1,6 +1,7 @@
-//! The clients that ask, and how each is told what to ask.
+//! The clients, and how each is made to send the requests.
 //!
-//! A driver only asks and hands on what came back. What must hold is the same for all, and stands in `questions`.
+//! A driver only sends requests and returns the answers. The expectations are the same for all and are in
+//! `questions`.
 
 use std::process::Command;
 
@@ -22,11 +23,11 @@ pub(super) enum Driver {
 
 pub(super) const DRIVERS: [Driver; 3] = [Driver::PythonSdk, Driver::TypescriptSdk, Driver::Inspector];
 
-/// What one client saw.
+/// The answers that one client got.
 pub(super) struct Seen {
-    /// The version that both sides agreed on, from a client that tells it.
+    /// The negotiated protocol version, from clients that report it.
     pub(super) protocol: Option<String>,
-    /// One for each question.
+    /// One answer for each question.
     pub(super) answers: Vec<Json>,
 }
 
@@ -52,8 +53,8 @@ impl Driver {
         }
     }
 
-    /// The newest version that this client knows: one that fell back to an older one did not understand our answer
-    /// to its first question. The Inspector does not tell.
+    /// The newest version that this client knows: if it fell back to an older one, it did not understand our
+    /// answer to its first request. The Inspector does not report it.
     pub(super) fn protocol(self) -> Option<&'static str> {
         match self {
             Driver::PythonSdk => Some("2026-07-28"),
@@ -88,7 +89,7 @@ impl Driver {
                 let answers = questions.iter().map(|question| {
                     let mut inspector = store.command(&program);
                     inspector.arg("--cli").args(inspector_words(reach, question));
-                    // It exits with another code when a tool says that it could not do its work.
+                    // It exits with another code if a tool returns an error.
                     let (_, ended) = process::run_out(inspector, store.scratch(), package.name)?;
                     read(&ended.stdout).ok_or_else(|| {
                         Failure::new(format!("{}: no answer\n{}", question.about, ended.tail()))
@@ -100,7 +101,7 @@ impl Driver {
     }
 }
 
-/// Runs a script of `xtask/mcp`, which asks everything on one connection.
+/// Runs a script of `xtask/mcp`, which sends all requests on one connection.
 fn ask_all(
     mut script: Command,
     store: &Store,

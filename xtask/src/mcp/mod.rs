@@ -1,6 +1,6 @@
-//! `mcp`: the SDKs, the Inspector and the conformance suite of the protocol against the product's server.
+//! `mcp`: runs the SDKs, the Inspector and the conformance suite of the protocol against the product's server.
 //!
-//! Our own tests send what we believe clients send. These clients were written by the authors of the protocol.
+//! Our own tests send what we believe clients send; these clients are by the authors of the protocol.
 
 mod conformance;
 mod driver;
@@ -49,7 +49,7 @@ pub fn command(mut args: Args) -> Result<bool, Failure> {
     Ok(failed == 0)
 }
 
-/// Why the proofs cannot run here, or `None` when they can.
+/// Why the proofs cannot run here, or `None` if they can.
 pub fn missing(ci: bool) -> Option<String> {
     match Cellar::find() {
         Ok(cellar) => cellar.lacks(&packages(), ci, "cargo xtask mcp"),
@@ -57,7 +57,7 @@ pub fn missing(ci: bool) -> Option<String> {
     }
 }
 
-/// Runs every proof; returns how many there were.
+/// Runs all proofs and returns their number.
 pub fn prove() -> Result<usize, Failure> {
     let cellar = Cellar::find()?;
     let binary = repo::build_product(&[])?;
@@ -72,11 +72,11 @@ pub fn prove() -> Result<usize, Failure> {
     }
 }
 
-/// One store and its questions are the same in every run.
+/// The store and its questions are the same in every run.
 const SEED: u64 = 20_261_116;
 const QUESTIONS_MEASURED: usize = 100;
 
-/// Prints what calls of the running server cost with `size` made-up memories.
+/// Prints the cost of calls in the running server with `size` generated memories.
 fn measure(binary: &Path, size: usize) -> Result<(), Failure> {
     let sandbox = Sandbox::new("mcp-speed")?;
     let decisions = corpus::write(&sandbox.records(), size, SEED)?;
@@ -114,7 +114,7 @@ fn proofs(only: Option<&str>) -> Result<Vec<Proof>, Failure> {
     let drivers = DRIVERS.into_iter().flat_map(|driver| {
         [Transport::Stdio, Transport::Http].map(|transport| Proof::Driver(driver, transport, &AGENT))
     });
-    // One client is enough for the other profiles: they differ in their tools only.
+    // One client is enough for the other profiles: they differ only in their tools.
     let others = OTHERS.iter().map(|sheet| Proof::Driver(Driver::PythonSdk, Transport::Stdio, sheet));
     let mut proofs: Vec<Proof> = drivers.chain(others).chain(SUITES.iter().map(Proof::Suite)).collect();
     proofs.retain(|proof| only.is_none_or(|name| proof.package().name == name));
@@ -125,7 +125,7 @@ fn proofs(only: Option<&str>) -> Result<Vec<Proof>, Failure> {
     Ok(proofs)
 }
 
-/// Prints a line for each proof; tells how many failed.
+/// Prints a line for each proof and returns how many failed.
 fn run(proofs: &[Proof], cellar: &Cellar, binary: &Path) -> usize {
     let failed = proofs.iter().filter(|proof| {
         let (line, holds) = proof.show(cellar, binary);
@@ -165,7 +165,7 @@ impl Proof {
         }
     }
 
-    /// What was seen in a few words, and everything that does not hold.
+    /// A short summary, and every expectation that is not met.
     fn judge(&self, cellar: &Cellar, binary: &Path) -> Result<(String, Vec<String>), Failure> {
         let store = Store::new(cellar, binary)?;
         match self {

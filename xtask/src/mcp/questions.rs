@@ -1,13 +1,13 @@
-//! What every client asks, and what must hold of the answers.
+//! The requests that every client sends, and what must hold for the answers.
 
 use lorelane_core::json::{Json, JsonFormat};
 
 #[derive(Debug)]
 pub(super) struct Question {
-    /// What holds of the answer.
+    /// What must hold for the answer.
     pub(super) about: &'static str,
     pub(super) method: &'static str,
-    /// Of a tool or a prompt, or the URI of a resource.
+    /// The name of a tool or a prompt, or the URI of a resource.
     pub(super) name: Option<&'static str>,
     pub(super) arguments: &'static [(&'static str, &'static str)],
     holds: fn(&Json) -> bool,
@@ -16,7 +16,7 @@ pub(super) struct Question {
 const ADDRESS: &str = "decision/sign-sessions-with-paseto";
 const URI: &str = "lorelane://records/decision/sign-sessions-with-paseto";
 
-/// What is asked of one profile.
+/// The requests for one profile.
 #[derive(Debug)]
 pub(super) struct Sheet {
     pub(super) profile: &'static str,
@@ -25,7 +25,7 @@ pub(super) struct Sheet {
 
 pub(super) static AGENT: Sheet = Sheet { profile: "agent", questions: AGENT_QUESTIONS };
 
-/// The profiles beside the one that every client meets.
+/// The profiles beside the default one.
 pub(super) static OTHERS: [Sheet; 2] = [
     Sheet { profile: "notes", questions: NOTES_QUESTIONS },
     Sheet { profile: "api-memory", questions: FILES_QUESTIONS },
@@ -189,13 +189,13 @@ const FILES_QUESTIONS: &[Question] = &[
     },
 ];
 
-/// The JSON that an answer has as its text.
+/// The JSON in the text of an answer.
 fn told(answer: &Json) -> Json {
     Json::parse(&words(answer)).unwrap_or(Json::Null)
 }
 
 impl Question {
-    /// As the scripts read it.
+    /// In the form that the scripts read.
     pub(super) fn request(&self) -> Json {
         let mut params = Vec::new();
         if let Some(name) = self.name {
@@ -208,7 +208,7 @@ impl Question {
     }
 }
 
-/// Everything that does not hold of the answers to all questions.
+/// Every expectation that the answers do not meet.
 pub(super) fn breaches(questions: &[Question], answers: &[Json]) -> Vec<String> {
     if answers.len() != questions.len() {
         return vec![format!("{} answers to {} questions", answers.len(), questions.len())];
@@ -231,13 +231,13 @@ pub(super) fn breaches(questions: &[Question], answers: &[Json]) -> Vec<String> 
     breaches
 }
 
-/// The schema of what a tool gives, as the tools were listed.
+/// The output schema of a tool, from the list of tools.
 fn schema<'a>(answers: &'a [Json], question: &Question) -> Option<&'a Json> {
     let mut listed = answers.iter().flat_map(|answer| list(answer, "tools"));
     listed.find(|tool| Some(text(tool, "name")) == question.name)?.at("outputSchema")
 }
 
-/// Whether a value is of the type its schema names, all the way down. Ours name nothing else.
+/// Whether a value has the type of its schema, recursively. Our schemas use nothing but types.
 fn fits(schema: &Json, value: &Json) -> bool {
     match (text(schema, "type"), value) {
         ("string", Json::Text(_)) | ("boolean", Json::Bool(_)) | ("number", Json::Number(_)) => true,

@@ -1,4 +1,4 @@
-//! A project with one memory, and the product's server in it.
+//! A project with one memory, and a server for it.
 
 use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};
@@ -10,7 +10,7 @@ use crate::process;
 use crate::sandbox::Sandbox;
 use crate::tool_cache::{Cellar, search_path};
 
-/// As `questions` ask for it.
+/// The memory that `questions` asks for.
 const MEMORY: &[&str] = &[
     "create",
     "decision",
@@ -39,9 +39,9 @@ pub(super) enum Transport {
     Http,
 }
 
-/// How a client gets to the server.
+/// How a client reaches the server.
 pub(super) enum Reach {
-    /// It starts this program with these words.
+    /// It starts this program with these arguments.
     Stdio {
         program: PathBuf,
         words: Vec<&'static str>,
@@ -49,7 +49,7 @@ pub(super) enum Reach {
     Http(Listening),
 }
 
-/// A server that listens, until this is dropped.
+/// A listening server, which ends when this is dropped.
 pub(super) struct Listening {
     child: Child,
     pub(super) port: u16,
@@ -75,8 +75,8 @@ impl Store {
         Ok(store)
     }
 
-    /// A program in the project. Its environment is what SDKs hand on to the servers they start, so that server and
-    /// client see the same home.
+    /// A program in the project. Its environment is what SDKs pass on to the servers they start, so that
+    /// server and client have the same home.
     pub(super) fn command(&self, program: &Path) -> Command {
         let mut command = Command::new(program);
         command.env_clear().current_dir(self.sandbox.project());
@@ -84,12 +84,12 @@ impl Store {
         command
     }
 
-    /// For what belongs to neither home nor project.
+    /// A folder for what belongs to neither home nor project.
     pub(super) fn scratch(&self) -> &Path {
         self.sandbox.folder()
     }
 
-    /// The server with the tools of a profile; over HTTP, with those that it has by itself.
+    /// The server with the tools of a profile; over HTTP with the default ones.
     pub(super) fn reach(&self, transport: Transport, profile: &'static str) -> Result<Reach, Failure> {
         match transport {
             Transport::Stdio => {
@@ -115,7 +115,7 @@ impl Store {
         let port = told("listening on http://127.0.0.1:");
         let port = port.and_then(|rest| rest.strip_suffix("/mcp")?.parse().ok());
         let token = told("token: ");
-        // Made before anything can fail: it ends the child when it is dropped.
+        // Created before anything can fail, because dropping it ends the child.
         let mut listening = Listening { child, port: 0, token: String::new() };
         let (Some(port), Some(token)) = (port, token) else {
             return Err(Failure::new("the server did not say where it listens, and with which token"));
@@ -133,7 +133,7 @@ impl Listening {
 
 impl Drop for Listening {
     fn drop(&mut self) {
-        // It may have ended by itself; then there is nothing left to do.
+        // It may have ended already; then there is nothing to do.
         let _ = self.child.kill();
         let _ = self.child.wait();
     }

@@ -1,4 +1,4 @@
-//! What a call costs in the running server: the CPU time of its process, call by call.
+//! The cost of a call in the running server: the CPU time of its process, call by call.
 
 use std::io::{BufRead, BufReader, Write};
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
@@ -7,17 +7,17 @@ use lorelane_core::json::{Json, JsonFormat};
 
 use crate::failure::Failure;
 
-/// Asked once before anything is measured: what the first calls fill is there for the others.
+/// Sent once before anything is measured, so that caches are filled.
 const WARMING: usize = 5;
 
-/// What calls of one kind cost.
+/// The cost of calls of one kind.
 #[derive(Clone, Copy, Debug)]
 pub struct Cost {
     pub median_us: u64,
     pub p95_us: u64,
 }
 
-/// A server on standard input and output that has been greeted.
+/// An initialized server on standard input and output.
 #[derive(Debug)]
 pub struct Server {
     child: Child,
@@ -27,7 +27,7 @@ pub struct Server {
 }
 
 impl Server {
-    /// Starts `lorelane mcp`, given as a command that lacks nothing but its streams.
+    /// Starts `lorelane mcp`, given as a command without its streams.
     pub fn start(mut command: Command) -> Result<Server, Failure> {
         command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null());
         let mut child =
@@ -46,7 +46,7 @@ impl Server {
         Ok(server)
     }
 
-    /// What a search costs for each of these questions.
+    /// The cost of a search for each of these questions.
     pub fn search(&mut self, questions: &[String]) -> Result<Cost, Failure> {
         let requests = questions.iter().map(|question| {
             let arguments = object([("query", Json::text(question))]);
@@ -55,12 +55,12 @@ impl Server {
         self.cost("tools/call", &requests.collect::<Vec<_>>())
     }
 
-    /// What the smallest request that opens the store costs: one resource, read.
+    /// The cost of the smallest request that opens the store: reading one resource.
     pub fn read(&mut self, uri: &str, times: usize) -> Result<Cost, Failure> {
         self.cost("resources/read", &vec![object([("uri", Json::text(uri))]); times])
     }
 
-    /// The memory of the process, in kilobytes, as far as the system tells.
+    /// The memory of the process in kilobytes, if the system reports it.
     pub fn memory_kb(&self) -> Option<u64> {
         let status = std::fs::read_to_string(format!("/proc/{}/status", self.child.id())).ok()?;
         let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:"))?;
@@ -82,7 +82,7 @@ impl Server {
         Ok(Cost { median_us: at(50), p95_us: at(95) })
     }
 
-    /// Asks and awaits the result; an error of the protocol or of a tool measures nothing.
+    /// Sends a request and waits for the result. A protocol or tool error fails the measurement.
     fn ask(&mut self, method: &str, params: Json) -> Result<Json, Failure> {
         self.asked += 1;
         let id = Json::number(self.asked);
@@ -120,7 +120,7 @@ fn object<const N: usize>(members: [(&'static str, Json); N]) -> Json {
     Json::Object(members.into_iter().collect())
 }
 
-/// The time that all threads of a process have had, those that ended included.
+/// The CPU time of all threads of a process, including those that ended.
 #[cfg(target_os = "linux")]
 fn cpu_us(child: &Child) -> Result<u64, Failure> {
     let unknown = || Failure::new("cannot tell the server's time: it has ended");

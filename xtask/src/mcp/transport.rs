@@ -1,7 +1,7 @@
-//! Lets a client in that cannot send the token: adds it to every request.
+//! A proxy that adds the token to every request, for a client that cannot send it.
 //!
-//! The conformance suite takes an address and nothing else. Everything but the token goes through as it came, the
-//! name of the host above all: the suite asks whether a false one is refused.
+//! The conformance suite takes an address and nothing else. Everything but the token is passed on unchanged,
+//! above all the `Host` header: the suite checks that a wrong one is rejected.
 
 use std::io::{self, BufRead, BufReader, Read, Write};
 use std::net::{Ipv4Addr, Shutdown, TcpListener, TcpStream};
@@ -11,10 +11,10 @@ use std::thread;
 use super::server::Listening;
 use crate::failure::Failure;
 
-/// Longer than any head of a request.
+/// Longer than the headers of any request.
 const HEAD_MAX: u64 = 1 << 16;
 
-/// Opens a door to the server; returns its address. It stays open as long as the process lives.
+/// Starts a proxy to the server and returns its address. It runs as long as the process.
 pub(super) fn open(server: &Listening) -> Result<String, Failure> {
     let shut = |error: io::Error| Failure::new(format!("cannot listen on loopback: {error}"));
     let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).map_err(shut)?;
@@ -23,21 +23,21 @@ pub(super) fn open(server: &Listening) -> Result<String, Failure> {
     thread::spawn(move || {
         for client in listener.incoming().flatten() {
             let token = Arc::clone(&token);
-            // A client that hangs up in between is its own affair: the suite says what it misses.
+            // A client that disconnects early is not an error here: the suite reports what is missing.
             thread::spawn(move || lead(&client, port, &token));
         }
     });
     Ok(format!("http://{address}/mcp"))
 }
 
-/// One request and its answer; a client that wants more comes again.
+/// One request and its answer per connection.
 fn lead(client: &TcpStream, port: u16, token: &str) -> io::Result<()> {
     let mut from_client = BufReader::new(client.try_clone()?);
     let Some(head) = with_token(&mut from_client, token)? else { return Ok(()) };
     let server = TcpStream::connect((Ipv4Addr::LOCALHOST, port))?;
     (&server).write_all(head.as_bytes())?;
     let mut to_server = server.try_clone()?;
-    // The body goes on its own: an answer may begin before it has ended.
+    // The body is copied on another thread: an answer may begin before it has ended.
     thread::spawn(move || {
         let _ = io::copy(&mut from_client, &mut to_server);
         let _ = to_server.shutdown(Shutdown::Write);
@@ -47,7 +47,7 @@ fn lead(client: &TcpStream, port: u16, token: &str) -> io::Result<()> {
     copied.map(drop)
 }
 
-/// The head of a request with the token in it. `None` when the client said nothing.
+/// The headers of a request with the token added; `None` if the client sent nothing.
 fn with_token(input: &mut impl BufRead, token: &str) -> io::Result<Option<String>> {
     let mut lines = input.take(HEAD_MAX).lines();
     let Some(first) = lines.next().transpose()? else { return Ok(None) };

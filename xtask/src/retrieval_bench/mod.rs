@@ -1,7 +1,7 @@
-//! `bench --sets DIR`: how well recall finds, and what it costs, on retrieval sets that are not in the repository.
+//! `bench --sets DIR`: quality and cost of recall, on retrieval sets that are not in the repository.
 //!
-//! A set is a folder with `questions.jsonl`, `units.tsv` and groups `GROUP/.memories/*.md`; a question is asked of its
-//! own group. Nothing of a question but its id and its text reaches the program.
+//! A set is a folder with `questions.jsonl`, `units.tsv` and groups `GROUP/.memories/*.md`; a question is
+//! asked of its own group. Of a question only its id and its text reach the program.
 
 mod quality;
 mod score;
@@ -18,17 +18,17 @@ use crate::failure::Failure;
 pub use quality::tables;
 pub use speed::{Programs, table as speed_table};
 
-/// What was measured, for the documents, and how it stands to our limits, for whoever runs the bench.
+/// The measurements for the documents, and their comparison with our limits for the terminal.
 #[derive(Clone, Debug)]
 pub struct Report {
     /// Markdown.
     pub tables: String,
     pub verdicts: String,
-    /// Whether every must is met.
+    /// Whether every hard limit is met.
     pub met: bool,
 }
 
-/// A question and what answers it.
+/// A question and the units that answer it.
 #[derive(Clone, Debug)]
 pub struct Question {
     pub id: String,

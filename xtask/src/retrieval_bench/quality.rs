@@ -1,4 +1,4 @@
-//! How well recall finds, with every signal and with each of them off in turn.
+//! The quality of recall, with all signals and with each of them switched off in turn.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -15,12 +15,12 @@ use super::{Question, Report, Set};
 use crate::failure::Failure;
 use crate::sandbox::Sandbox;
 
-/// As many passages as a measure of ten units can need.
+/// Enough passages for a measure of ten units.
 const HITS: usize = 60;
-/// Later than every memory of the sets: none of them is recent.
+/// Later than every memory of the sets, so that none is recent.
 const NOW: Timestamp = Timestamp(1_900_000_000);
 
-/// One way to weigh, and what it is called.
+/// A set of weights and its name.
 #[derive(Clone, Debug)]
 struct Way {
     name: &'static str,
@@ -62,7 +62,7 @@ fn ways() -> Vec<Way> {
     ]
 }
 
-/// What is asked of a measure: the least, and what we aim at.
+/// The limits of a measure: the minimum and the aim.
 struct Target {
     set: &'static str,
     measure: &'static str,
@@ -80,7 +80,7 @@ const TARGETS: &[Target] = &[
     Target { set: "cacm-test", measure: "nDCG@10", plain: "38.6", must: 46.0, aim: 50.0 },
 ];
 
-/// The measures of one set under one weighing.
+/// The measures of one set with one set of weights.
 struct Measured {
     /// Without the questions that are meant to mislead.
     units: Score,
@@ -100,7 +100,7 @@ impl Measured {
     }
 }
 
-/// Whoever asks: the workspaces of a set's groups.
+/// The workspaces of a set's groups.
 struct Asker<'s> {
     set: &'s Set,
     groups: BTreeMap<String, Workspace>,
@@ -123,7 +123,7 @@ impl<'s> Asker<'s> {
         Ok(Asker { set, groups, emphasis: FieldBoost::default(), _home: home })
     }
 
-    /// Weighs in another way from now on.
+    /// Uses other weights from now on.
     fn weigh(&mut self, way: &Way) -> Result<(), Failure> {
         for (group, workspace) in &mut self.groups {
             let mut recall = workspace.recall();
@@ -173,7 +173,7 @@ impl<'s> Asker<'s> {
         })
     }
 
-    /// How many questions of another group get nothing in this one.
+    /// How many questions of another group find nothing in this one.
     fn refused_elsewhere(&mut self) -> Result<Option<(usize, usize)>, Failure> {
         let groups = self.set.groups();
         if groups.len() < 2 {
@@ -190,7 +190,7 @@ impl<'s> Asker<'s> {
     }
 }
 
-/// The tables of quality, of the signals, and of what is left unanswered.
+/// The tables of quality, of signals, and of unanswerable questions.
 pub fn tables(sets: &[Set]) -> Result<Report, Failure> {
     let (mut quality, mut refusals, mut verdicts) = (String::new(), String::new(), String::new());
     let mut signals: Vec<String> = ways().iter().map(|way| format!("| {} |", way.name)).collect();

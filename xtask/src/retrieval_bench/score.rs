@@ -1,4 +1,4 @@
-//! How good a list of hits is. As the sets' own scorer counts: a hit stands for the units that its lines overlap, in
+//! Scores a list of hits like the scorer of the sets: a hit counts as the units that its lines overlap, in
 //! the order of the file, and a unit counts once, at its best rank.
 
 use std::collections::BTreeSet;

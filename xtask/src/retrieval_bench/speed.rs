@@ -1,4 +1,4 @@
-//! What recall costs: CPU time over the sets' own questions, on their own text repeated to size.
+//! The CPU time of recall, with the questions of the sets on their texts, repeated to size.
 
 use std::fmt::Write as _;
 use std::fs;
@@ -17,10 +17,10 @@ const MEMORY_BYTES: usize = 1_200;
 /// How many questions are asked of a store.
 const QUESTIONS: usize = 100;
 const RUNS: usize = 15;
-/// The slowest searches of a store of 10,000 must not exceed this multiple of an empty process.
+/// The limit for the slowest searches in a store of 10,000, as a multiple of an empty process.
 const SEARCH_P95: f64 = 43.0;
 
-/// The program that is measured, and one that does nothing.
+/// The measured program, and one that does nothing.
 #[derive(Clone, Debug)]
 pub struct Programs {
     pub binary: PathBuf,
@@ -79,7 +79,7 @@ fn row(job: String, (median, p95): (f64, f64), empty_ms: f64, (must, aim): (f64,
     }
 }
 
-/// The sets' text in pieces as long as a memory, without their heads.
+/// The texts of the sets in pieces as long as a memory, without frontmatter.
 fn pieces(sets: &[Set]) -> Result<Vec<String>, Failure> {
     let mut pieces = Vec::new();
     for set in sets {
@@ -218,7 +218,7 @@ struct Probe<'s> {
 }
 
 impl Probe<'_> {
-    /// What each call costs. The first one is made twice: it warms the page cache.
+    /// The cost of each call. The first call is made twice: it warms the page cache.
     fn repeat(
         &self,
         times: usize,
@@ -246,7 +246,7 @@ impl Probe<'_> {
         command.env("LORELANE_HOOK_DEADLINE_MS", "60000");
         let (cost, code) = measure(&mut command, Streams { input, output: &output, log: &log })?;
         match code {
-            // 1: nothing was found.
+            // 1 means that nothing was found.
             Some(0 | 1) => Ok(cost),
             _ => {
                 let said = fs::read_to_string(&log).unwrap_or_default();

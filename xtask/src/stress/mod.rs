@@ -1,8 +1,8 @@
 //! `stress`: many processes write to one store at once, some are killed, and every write that was
 //! acknowledged must be found afterwards.
 //!
-//! The seed fixes what is written and who is killed when; the machine decides the interleaving.
-//! What must hold holds for all of them.
+//! The seed fixes what is written and who is killed when; the machine decides the interleaving. The
+//! invariants must hold for every interleaving.
 
 mod verify;
 
@@ -23,25 +23,25 @@ use lorelane_engine::disk::SeededRng;
 #[derive(Clone, Debug)]
 pub struct Stress {
     pub binary: PathBuf,
-    /// How many write at the same time.
+    /// The number of concurrent writers.
     pub processes: usize,
-    /// How many writes each makes, one after the other.
+    /// The number of writes of each writer, one after the other.
     pub writes: usize,
     pub seed: u64,
-    /// How many of a hundred writes are killed somewhere on their way.
+    /// The percentage of writes that are killed at some point.
     pub kill_percent: usize,
 }
 
-/// What happened, and what should not have.
+/// What happened, and which invariants were violated.
 #[derive(Debug, Default)]
 pub struct Report {
     pub creates: usize,
     pub updates: usize,
     pub killed: usize,
     pub retries: usize,
-    /// How often the lock could not be had.
+    /// How often a write failed because of the lock.
     pub locked_out: usize,
-    /// Empty when the store kept every promise.
+    /// Empty if all invariants hold.
     pub faults: Vec<String>,
 }
 
@@ -73,33 +73,33 @@ pub fn command(mut args: Args) -> Result<bool, Failure> {
     Ok(report.faults.is_empty())
 }
 
-/// Histories keep 50 changes; no shared memory gets so many that an acknowledged one is dropped.
+/// A record's history keeps 50 changes: no shared memory may get so many that an acknowledged one is dropped.
 const UPDATES_PER_MEMORY: usize = 40;
 
-/// A lock is awaited for seconds each time, so this many refusals in a row mean it is never free.
+/// Each attempt waits seconds for the lock, so this many failures in a row mean that it is never free.
 const RETRIES_MAX: usize = 50;
 
-/// Refusals that tell the writer to try again.
+/// Errors after which a writer tries again.
 const LOCKED_OUT: &str = "LOCK_TIMEOUT";
 const TRY_AGAIN: &[&str] = &[LOCKED_OUT, "OCC_CONFLICT"];
 
-/// Writers take turns: of a hundred attempts so many may be refused because none came.
+/// The percentage of attempts that may fail because of the lock: writers should get their turns.
 const LOCKED_OUT_MAX_PERCENT: f64 = 0.5;
 
 impl Report {
-    /// The share of all attempts that the lock refused.
+    /// The share of all attempts that failed because of the lock.
     pub fn locked_out_percent(&self) -> f64 {
         let attempts = self.creates + self.updates + self.killed + self.retries;
         100.0 * self.locked_out as f64 / attempts.max(1) as f64
     }
 }
 
-/// One planned write. The token is found in the store exactly if the write took effect.
+/// One planned write. Its token is in the store if and only if the write took effect.
 #[derive(Clone, Debug)]
 struct Write {
     kind: Kind,
     token: String,
-    /// Kill after this many thousandths of the time a write takes.
+    /// When to kill, in thousandths of the time a write takes.
     kill_at: Option<usize>,
 }
 
@@ -116,7 +116,7 @@ enum End {
     Refused(String),
 }
 
-/// What one writer saw.
+/// The results of one writer.
 #[derive(Default)]
 struct Witness {
     creates: Vec<String>,
@@ -154,7 +154,7 @@ impl Stress {
             all.locked_out += witness.locked_out;
             all.faults.extend(witness.faults);
         }
-        // The next writer completes or undoes what a killed one left behind.
+        // The next writer completes or rolls back what a killed one left.
         self.calm_write(&sandbox, "After the stress run")?;
         all.faults.extend(verify::faults(&sandbox, &self.binary, &all.creates, &all.updates)?);
         let mut report = Report {
@@ -177,7 +177,7 @@ impl Stress {
         let write = |number| Write {
             kind: if prng.below(2) == 0 { Kind::Create } else { Kind::Update },
             token: format!("w{writer}n{number}x{:08x}", prng.number() as u32),
-            // Up to a fifth past the usual end: some kills come after the acknowledgement.
+            // Up to a fifth longer than a write takes: some kills come after the acknowledgement.
             kill_at: (prng.below(100) < self.kill_percent).then(|| prng.below(1200)),
         };
         (0..self.writes).map(write).collect()
@@ -185,12 +185,13 @@ impl Stress {
 
     fn writer(&self, sandbox: &Sandbox, plan: &[Write], ticket: &AtomicUsize) -> Witness {
         let mut witness = Witness::default();
-        // A guess for the first kill only; then the last write tells how long one takes here.
+        // A guess for the first kill only; after that, the duration of the last write.
         let mut usual = Duration::from_millis(10);
         for write in plan {
             let address = match write.kind {
                 Kind::Create => String::new(),
-                // By ticket, not by writer: all of them fight for the same memory at the same time.
+                // Chosen by ticket, not by writer, so that all writers compete for the same memory at the
+                // same time.
                 Kind::Update => shared_address(ticket.fetch_add(1, Ordering::Relaxed) / UPDATES_PER_MEMORY),
             };
             match self.persist(sandbox, write, &address, &mut usual, &mut witness) {
@@ -211,7 +212,7 @@ impl Stress {
         witness
     }
 
-    /// Attempts one write until it is more than the lock that refuses it.
+    /// Repeats one write while it fails only because of the lock.
     fn persist(
         &self,
         sandbox: &Sandbox,
@@ -258,7 +259,7 @@ impl Stress {
         };
         Ok(match output.status.code() {
             Some(0) => End::Acknowledged,
-            // Any other signal, a crash for one, is a fault even when we meant to kill.
+            // Any other signal, such as a crash, is a fault even if this write was to be killed.
             None if kill_after.is_some() && was_killed(output.status) => End::Killed,
             _ => {
                 End::Refused(format!("{}: {}", output.status, String::from_utf8_lossy(&output.stderr).trim()))
@@ -299,12 +300,12 @@ impl Stress {
         command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
         let mut child = command.spawn().map_err(|error| Failure::on("run", &self.binary, error))?;
         if let Some(mut stdin) = child.stdin.take() {
-            // It may be gone already; its exit says what became of it.
+            // It may have ended already; its exit status tells.
             let _ = stdin.write_all(input.as_bytes());
         }
         if let Some(delay) = kill_after {
             thread::sleep(delay);
-            // Fails only when the process is over, and then its exit code stands.
+            // Fails only if the process has ended, and then its exit code counts.
             let _ = child.kill();
         }
         child.wait_with_output().map_err(|error| Failure::on("wait for", &self.binary, error))
@@ -316,7 +317,7 @@ fn was_killed(status: ExitStatus) -> bool {
     std::os::unix::process::ExitStatusExt::signal(&status) == Some(libc::SIGKILL)
 }
 
-/// Without signals a killed process ends with a code of its own, which is judged as any other.
+/// On systems without signals a killed process ends with an exit code, which is checked like any other.
 #[cfg(not(unix))]
 fn was_killed(_: ExitStatus) -> bool {
     false

@@ -1,4 +1,4 @@
-//! The check after the run: nothing acknowledged is lost, nothing is torn, nothing left over.
+//! Verifies the store after a run: no acknowledged write is lost, no file is torn, nothing is left over.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -8,7 +8,7 @@ use crate::failure::Failure;
 use crate::sandbox::Sandbox;
 use lorelane_core::json::Json;
 
-/// The product's own judges; they must agree with ours.
+/// The product's own checks; they must agree with ours.
 const JUDGES: &[&[&str]] = &[&["log", "--verify"], &["doctor", "--index"]];
 
 /// `updates` carry the address of the memory they changed.
@@ -61,7 +61,7 @@ fn context(record: &Json) -> Option<&str> {
     record.at("content.context")?.as_text()
 }
 
-/// Every value the context has now or had according to the history.
+/// Every value of `context`, current and in the history.
 fn ever_context(record: &Json) -> BTreeSet<&str> {
     let changes = record.at("changes").and_then(Json::as_list).unwrap_or_default();
     changes.iter().filter_map(|change| change.at("new_value")?.as_text()).chain(context(record)).collect()

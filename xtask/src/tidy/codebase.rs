@@ -1,4 +1,4 @@
-//! The code of the crates, file by file, test code left out.
+//! The code of the crates, file by file, without test code.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -71,7 +71,7 @@ fn module(path: &str) -> Vec<String> {
     }
 }
 
-/// Where the files of a module declared as test code can lie, as beginnings of paths.
+/// The possible path prefixes of a module that is declared as test code.
 fn test_files(path: &str, source: &Source) -> Vec<String> {
     let (folder, file) = path.rsplit_once('/').unwrap_or(("", path));
     let folder = match file {

@@ -1,4 +1,4 @@
-//! Comments beside the code they explain, crate by crate.
+//! Counts `//` comments beside code, crate by crate.
 
 use std::collections::BTreeMap;
 
@@ -6,7 +6,7 @@ use super::codebase::Codebase;
 
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(super) struct Commented {
-    /// Lines with a `//` comment, alone or after code. What documents an item is no such comment.
+    /// Lines with a `//` comment, alone or after code. Doc comments do not count.
     pub(super) comments: usize,
     /// Lines with code on them.
     pub(super) lines: usize,

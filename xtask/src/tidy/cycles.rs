@@ -1,26 +1,26 @@
-//! Modules that name one another in a circle: none of them can be read, moved or tested alone.
+//! Finds cycles between modules: none of them can be read, moved or tested alone.
 //!
-//! An edge is a path in the code, an import or not; a method called on a value whose type is never
-//! named makes none. A module's children may name what stands in their parent, so the parent is not
-//! part of their graph; what it imports from one child for another is an edge between the two.
+//! An edge is a path in the code, imported or written out; a method call on a value whose type is never
+//! named is none. Children may use items of their parent module, so the parent is not part of their
+//! graph; what it imports from one child for another is an edge between the two.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::codebase::{CodeFile, Codebase};
 use super::uses::{Named, named};
 
-/// Modules of which each reaches each other.
+/// Modules that all reach each other.
 #[derive(Debug)]
 pub(super) struct Cycle {
     pub(super) crate_name: String,
-    /// The module around them; empty for the modules of the crate itself.
+    /// The parent module; empty for top-level modules of the crate.
     pub(super) within: Vec<String>,
     pub(super) modules: Vec<String>,
-    /// What makes the circle, and nothing that leaves it.
+    /// The edges inside the cycle.
     pub(super) edges: Vec<Edge>,
 }
 
-/// Code of one module that names another.
+/// A place where one module names another.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Edge {
     pub(super) from: String,
@@ -58,7 +58,7 @@ pub(super) fn cycles(codebase: &Codebase) -> Vec<Cycle> {
 struct Graph<'c> {
     files: Vec<(&'c CodeFile, Vec<Named>)>,
     children: BTreeMap<ModulePath, BTreeSet<String>>,
-    /// What a module imports, by its name there.
+    /// The imports of a module, by local name.
     imports: BTreeMap<(ModulePath, String), ModulePath>,
 }
 
@@ -92,7 +92,7 @@ impl<'c> Graph<'c> {
             let mut imports: Vec<ModulePath> = Vec::new();
             for named in named {
                 let Some(path) = self.in_crate(file, named) else { continue };
-                // A call through an import is told by the import.
+                // The import itself is the edge for calls through it.
                 if !named.imported && imports.iter().any(|import| path.starts_with(import)) {
                     continue;
                 }
@@ -111,7 +111,7 @@ impl<'c> Graph<'c> {
         edges.into_values().collect()
     }
 
-    /// The path from the crate's root; `None` for one of another crate, and for a local name.
+    /// The path from the crate's root; `None` for paths of other crates and for local names.
     fn in_crate(&self, file: &CodeFile, named: &Named) -> Option<ModulePath> {
         let (first, rest) = named.path.split_first()?;
         if rest.is_empty() && !named.imported {
@@ -140,7 +140,7 @@ impl<'c> Graph<'c> {
     }
 }
 
-/// The sets of nodes that reach one another. The graphs are small: reachability is looked up node by node.
+/// The strongly connected components. The graphs are small, so reachability is computed node by node.
 fn components(edges: &[Edge]) -> Vec<Vec<String>> {
     let mut next: BTreeMap<&str, BTreeSet<&str>> = BTreeMap::new();
     for edge in edges {

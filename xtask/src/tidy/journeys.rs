@@ -1,4 +1,4 @@
-//! The journeys in `ARCHITECTURE.md` against the code: every step names a function that is in the file it names.
+//! Checks the journeys in `ARCHITECTURE.md`: every step names a function that is in the file it names.
 
 use super::Fault;
 use super::map::full_path;
@@ -9,7 +9,7 @@ const SECTION: &str = "## Journeys";
 const JOURNEYS: usize = 5;
 const STEPS_MAX: usize = 12;
 
-/// `read` returns a file of the repository, `None` where there is none.
+/// `read` returns a file of the repository, or `None` if there is none.
 pub fn check(map: &str, read: impl Fn(&str) -> Option<String>) -> Vec<Fault> {
     let mut faults = Vec::new();
     let mut fault = |line: usize, what: String| faults.push(Fault { path: MAP.to_owned(), line, what });

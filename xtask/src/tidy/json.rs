@@ -1,4 +1,4 @@
-//! JSON that is built and read by hand, where a derive would do.
+//! Finds JSON that is built or read by hand where a derive would do.
 
 use super::codebase::Codebase;
 use super::uses::tokens;

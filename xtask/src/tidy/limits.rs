@@ -1,7 +1,7 @@
-//! What can be counted about how readable the code is, with its limits.
+//! Figures about the readability of the code, with limits.
 //!
-//! A figure over its limit may stay where it is, but not grow, and when it falls its row falls with it in the same
-//! commit: so it reaches its limit, and the way back is closed.
+//! A figure over its limit may stay but not grow, and when it falls, its row is lowered in the same commit. So it
+//! reaches its limit step by step and cannot go back.
 
 use std::fs;
 use std::path::Path;
@@ -18,9 +18,9 @@ use crate::failure::Failure;
 #[derive(Debug)]
 pub struct Limit {
     pub figure: Figure,
-    /// `None` for a figure that is printed and judged by nobody.
+    /// `None` for a figure that is only printed.
     pub at_most: Option<AtMost>,
-    /// Where a figure over its limit stands; `None` once it is within.
+    /// The current value of a figure over its limit; `None` once it is within.
     pub allowed_now: Option<usize>,
 }
 
@@ -28,20 +28,20 @@ pub struct Limit {
 pub enum AtMost {
     Count(usize),
     Kb(usize),
-    /// Of all that were counted.
+    /// Relative to everything that was counted.
     Percent(usize),
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Figure {
     SharedTypeNames,
-    /// Modules of this crate, directly below its root.
+    /// Top-level modules of this crate.
     ModulesInCycles(&'static str),
     /// Modules further down.
     InnerModulesInCycles,
     WorkspaceMethods,
     JsonFunctions,
-    /// Files rather than places, so that the row need not follow every line of a file that is still to be moved.
+    /// Files and not places, so that the row need not change with every line of a file.
     JsonFiles,
     /// In whole KB, for the same reason.
     ArchitectureKb,
@@ -69,21 +69,21 @@ pub const LIMITS: &[Limit] = &[
     Limit { figure: Figure::Comments, at_most: None, allowed_now: None },
 ];
 
-/// Names that more than one type may have, because the word means the same in each.
+/// Names that several types may have, because the word means the same in each.
 const SHARED_NAMES: &[&str] = &[];
 
-/// Where the bytes of JSON are edited in place, which no derive does.
+/// Code that edits JSON in place, which no derive can do.
 const JSON_IN_PLACE: &[&str] = &[
     "crates/lorelane-core/src/json/",
-    // Reads what a client sends.
+    // Reads payloads of clients.
     "crates/lorelane/src/mcp/bridge.rs",
-    // What a client gives becomes fields of a record.
+    // Turns arguments of a client into fields of a record.
     "crates/lorelane/src/mcp/tools/save.rs",
-    // Writes what a record says with its own digits, whatever it says.
+    // Writes the values of a record unchanged, with the digits of its numbers.
     "crates/lorelane/src/view/exact.rs",
-    // An agent's answer: every fault is named at once, with the value it was found at.
+    // Reads an agent's answer: all errors are reported at once, with their values.
     "crates/lorelane-core/src/consolidate/answer.rs",
-    // Records: fields that no type knows, doubled keys and the digits of numbers are kept.
+    // Records: unknown fields, duplicate keys and the digits of numbers are kept.
     "crates/lorelane-core/src/dialect/records/",
     "crates/lorelane-core/src/memory/history.rs",
     // Escapes JSON that somebody else wrote.
@@ -95,16 +95,16 @@ const JSON_IN_PLACE: &[&str] = &[
 const TABLE: &str = "xtask/src/tidy/limits.rs";
 const ARCHITECTURE: &str = "ARCHITECTURE.md";
 
-/// One figure as it is.
+/// One measured figure.
 #[derive(Debug)]
 pub struct Measured {
     pub limit: &'static Limit,
     count: usize,
-    /// How many were looked at, where the share matters.
+    /// The total, for figures that are shares.
     of: Option<usize>,
-    /// The count as the table shows it.
+    /// The count as shown in the table.
     shown: String,
-    /// What was counted, the worst first.
+    /// What was counted, worst first.
     details: Vec<String>,
 }
 
@@ -205,7 +205,7 @@ fn measure(limit: &'static Limit, codebase: &Codebase, architecture: usize) -> M
     }
 }
 
-/// The number of modules, and the circles, followed by their edges.
+/// The number of modules in cycles, and the cycles with their edges.
 fn cycle_details(cycles: impl Iterator<Item = Cycle>) -> (usize, Vec<String>) {
     let mut count = 0;
     let (mut circles, mut details) = (Vec::new(), Vec::new());
@@ -274,10 +274,10 @@ pub fn check(measured: &[Measured]) -> Vec<Fault> {
     measured.iter().filter_map(Measured::fault).collect()
 }
 
-/// How many details a figure shows unasked.
+/// How many details of a figure are shown without `verbose`.
 const SHORT: usize = 3;
 
-/// The figures as a table, each followed by its worst, or with `verbose` by all that was counted.
+/// The figures as a table, each followed by its worst details, or with `verbose` by all.
 pub fn table(measured: &[Measured], verbose: bool) -> String {
     let row = |cells: [&str; 4]| {
         let [figure, now, limit, verdict] = cells;
@@ -307,7 +307,7 @@ pub fn table(measured: &[Measured], verbose: bool) -> String {
     text
 }
 
-/// As much as stands on one line.
+/// Cuts a text to one line.
 fn shortened(detail: &str) -> String {
     const WIDTH: usize = 100;
     match detail.char_indices().nth(WIDTH) {

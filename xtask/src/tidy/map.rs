@@ -1,4 +1,4 @@
-//! `ARCHITECTURE.md` against the tree: a map that lies is worse than none.
+//! Checks that `ARCHITECTURE.md` matches the source tree: a wrong map is worse than none.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -6,17 +6,17 @@ use super::Fault;
 
 const MAP: &str = "ARCHITECTURE.md";
 
-/// What in backticks begins so is a path of this repository.
+/// Text in backticks with one of these prefixes is a path of this repository.
 const ROOTS: &[&str] = &["crates/", "xtask/", "fuzz/", "docs/", "schemas/"];
 
-/// How a page names a file in short: the crate without its prefix, then the path below `src`.
+/// The short form of a file in a page: the crate without its prefix, then the path below `src`.
 const CRATES: [(&str, &str); 3] = [
     ("core/", "crates/lorelane-core/src/"),
     ("engine/", "crates/lorelane-engine/src/"),
     ("lorelane/", "crates/lorelane/src/"),
 ];
 
-/// `files` are the tracked paths; `exists` asks the disk, which also knows folders.
+/// `files` are the tracked paths; `exists` checks the disk, which also has folders.
 pub fn check(map: &str, files: &[String], exists: impl Fn(&str) -> bool) -> Vec<Fault> {
     let mut faults = gone(MAP, map, exists);
     let fault = |line: usize, what: String| Fault { path: MAP.to_owned(), line, what };
@@ -29,7 +29,7 @@ pub fn check(map: &str, files: &[String], exists: impl Fn(&str) -> bool) -> Vec<
     }
     for part in &parts {
         let unique = owners[part.module()] == 1;
-        // A short name serves while one crate alone has it; the full path always does.
+        // A short name is enough if only one crate has it; the full path always is.
         let short = unique && (named.contains(part.module()) || named.contains(part.inside.as_str()));
         let module_path = part.path.trim_end_matches(".rs");
         if !short && !named.contains(part.path.as_str()) && !named.contains(module_path) {
@@ -47,7 +47,7 @@ pub fn check(map: &str, files: &[String], exists: impl Fn(&str) -> bool) -> Vec<
     faults
 }
 
-/// The paths that a page names and that do not exist.
+/// The paths in a page that do not exist.
 pub fn gone(page: &str, text: &str, exists: impl Fn(&str) -> bool) -> Vec<Fault> {
     let is_gone = |span: &str| match full_path(span) {
         Some(path) => !exists(&path),
@@ -58,7 +58,7 @@ pub fn gone(page: &str, text: &str, exists: impl Fn(&str) -> bool) -> Vec<Fault>
     spans.map(|(span, line)| Fault { path: page.to_owned(), line, what: what(span) }).collect()
 }
 
-/// The path of a source file that is named in short.
+/// The path of a source file given in short form.
 pub(super) fn full_path(short: &str) -> Option<String> {
     let source = short.strip_suffix(".rs")?;
     CRATES.iter().find_map(|(name, folder)| Some(format!("{folder}{}.rs", source.strip_prefix(name)?)))
@@ -91,7 +91,7 @@ fn parts(files: &[String]) -> BTreeSet<Part> {
             parts.insert(Part { path: file.clone(), inside: inside.to_owned() });
         }
     }
-    // `a.rs` beside `a/` is one module: the folder stands for both.
+    // `a.rs` and `a/` are one module, listed as the folder.
     let folders: BTreeSet<String> = parts.iter().map(|part| part.path.clone()).collect();
     parts.retain(|part| part.path.strip_suffix(".rs").is_none_or(|module| !folders.contains(module)));
     parts
@@ -110,7 +110,7 @@ fn is_path(span: &str) -> bool {
     !pattern && ROOTS.iter().any(|root| span.starts_with(root))
 }
 
-/// What stands between backticks on one line, outside fenced blocks.
+/// The code spans of a page, outside fenced blocks.
 fn code_spans(map: &str) -> Vec<(&str, usize)> {
     let mut spans = Vec::new();
     let mut fenced = false;

@@ -1,4 +1,4 @@
-//! The public methods of one type, wherever its `impl` blocks stand.
+//! Lists the public methods of one type, from all its `impl` blocks.
 
 use super::codebase::Codebase;
 use super::uses::{is_word, tokens};
@@ -9,7 +9,7 @@ pub(super) struct Method {
     pub(super) name: String,
 }
 
-/// What other crates can call: `pub fn` in `impl Type`; a trait's methods are the trait's.
+/// What other crates can call: `pub fn` in `impl Type`, without methods of traits.
 pub(super) fn public_methods(codebase: &Codebase, crate_name: &str, type_name: &str) -> Vec<Method> {
     let mut methods = Vec::new();
     for file in codebase.files.iter().filter(|file| file.crate_name() == crate_name) {
@@ -24,7 +24,7 @@ pub(super) fn public_methods(codebase: &Codebase, crate_name: &str, type_name: &
 fn public_functions<'t>(tokens: &[&'t str], type_name: &str) -> Vec<&'t str> {
     let mut names = Vec::new();
     let mut depth = 0;
-    // The depth between the braces of the `impl` block that is being read.
+    // The brace depth inside the current `impl` block.
     let mut inside = None;
     for (at, token) in tokens.iter().enumerate() {
         match *token {
@@ -49,7 +49,7 @@ fn implements(tokens: &[&str], type_name: &str) -> bool {
     let length = rest.iter().take_while(|token| **token == "::" || token.starts_with(is_word)).count();
     let path = &rest[..length];
     let path = path.split(|token| *token == "where").next().unwrap_or(path);
-    // `impl Trait for Type` is one run of words; its methods are as public as the trait.
+    // Methods in `impl Trait for Type` belong to the trait.
     !path.contains(&"for")
         && path.last() == Some(&type_name)
         && matches!(without_generics(&rest[path.len()..]).first(), Some(&"{" | &"where"))

@@ -1,6 +1,6 @@
-//! What no compiler checks: the map of the code, the walls between its parts, clean text, and figures with limits.
+//! Checks that no compiler makes: `ARCHITECTURE.md`, import rules, clean text, and figures with limits.
 //!
-//! Run as tests (`xtask/tests/it`), so that `cargo test` alone finds a breach. The command prints the figures.
+//! They run as tests (`xtask/tests/it`), so `cargo test` alone finds violations. The command prints the figures.
 
 pub mod codebase;
 mod comments;
@@ -22,7 +22,7 @@ use crate::args::Args;
 use crate::failure::Failure;
 use crate::repo;
 
-/// Prints the figures; the answer is yes while none of them grew.
+/// Prints the figures. Succeeds if none of them grew.
 pub fn command(mut args: Args) -> Result<bool, Failure> {
     let verbose = args.flag("--verbose");
     args.finish()?;
@@ -33,11 +33,11 @@ pub fn command(mut args: Args) -> Result<bool, Failure> {
     Ok(faults.is_empty())
 }
 
-/// One breach, where it is and what to do about it.
+/// One violation: where it is and what to do about it.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Fault {
     pub path: String,
-    /// Counted from 1; 0 when the file as a whole is meant.
+    /// Counted from 1; 0 for the file as a whole.
     pub line: usize,
     pub what: String,
 }
@@ -51,7 +51,7 @@ impl fmt::Display for Fault {
     }
 }
 
-/// The faults as one text, for the message of a failing test.
+/// The violations as one text, for the message of a failing test.
 pub fn listing(faults: &[Fault]) -> String {
     faults.iter().map(|fault| format!("{fault}\n")).collect()
 }

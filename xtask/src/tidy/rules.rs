@@ -1,7 +1,7 @@
-//! The walls between crates and modules, as one table.
+//! The import rules between crates and modules, as one table.
 //!
 //! Core decides, engine does, faces show: each row is a sentence of `ARCHITECTURE.md` that the
-//! compiler would let pass.
+//! compiler does not enforce.
 
 use super::Fault;
 use super::codebase::Codebase;
@@ -9,15 +9,15 @@ use super::uses::{Named, named};
 
 #[derive(Debug)]
 pub enum Rule {
-    /// Code below `within` names none of `forbids`, except in the files of `but_in`. `.name()` is a call of a
-    /// method without arguments, whatever it is called on.
+    /// Code below `within` uses none of `forbids`, except in the files of `but_in`. `.name()` is a call of a
+    /// method without arguments on any value.
     Forbid {
         within: &'static str,
         forbids: &'static [&'static str],
         but_in: &'static [&'static str],
         why: &'static str,
     },
-    /// The modules below `within` do not name one another.
+    /// The modules below `within` do not use one another.
     Apart { within: &'static str, modules: &'static [&'static str], why: &'static str },
 }
 
@@ -91,8 +91,8 @@ pub const RULES: &[Rule] = &[
             "std::path::Path::is_dir",
             "std::path::Path::is_file",
         ],
-        // The real disk, and which file SQLite has opened. SQLite's own files, and what git and an editor do in
-        // processes of their own, are no calls of ours.
+        // The real disk, and which file SQLite has opened. SQLite's own file access, and what git and an
+        // editor do in their processes, are not our calls.
         but_in: &[
             "crates/lorelane-engine/src/disk/real.rs",
             "crates/lorelane-engine/src/disk/below.rs",
@@ -139,8 +139,8 @@ pub const RULES: &[Rule] = &[
             "std::fs::remove_dir",
             "std::fs::remove_dir_all",
         ],
-        // The tour makes and removes a scratch folder around commands that are run as processes. No other face
-        // touches a file itself: compat removes its input through the workspace's disk.
+        // The tour creates and removes a scratch folder around commands that run as processes. No other face
+        // touches files itself: compat removes its input through the workspace's disk.
         but_in: &["crates/lorelane/src/cli/tour.rs"],
         why: "a face writes through the engine",
     },
@@ -166,7 +166,7 @@ pub const RULES: &[Rule] = &[
     Rule::Forbid {
         within: "crates/lorelane/src/",
         forbids: &["serde_json"],
-        // `view` writes documents; the server makes them safe for a model, and reads messages.
+        // `view` writes documents; the server escapes them for a model, and reads messages.
         but_in: &[
             "crates/lorelane/src/mcp/answer.rs",
             "crates/lorelane/src/mcp/bridge.rs",
@@ -193,7 +193,7 @@ pub const RULES: &[Rule] = &[
     },
 ];
 
-/// Judges the files of one tree: all of them at once, since one file may declare another a test.
+/// Checks all files at once, because one file may declare another as a test.
 pub fn check(rules: &[Rule], files: &[(String, String)]) -> Vec<Fault> {
     let mut faults = Vec::new();
     for file in &Codebase::read(files).files {
@@ -247,7 +247,7 @@ fn matches(named: &Named, pattern: &[&str]) -> bool {
     }
     for (index, part) in pattern.iter().enumerate() {
         match named.path.get(index).map(String::as_str) {
-            // A glob brings in whatever the pattern names below it.
+            // A glob import may bring in anything below it that the pattern names.
             Some("*") => return true,
             Some(segment) if segment == *part => {}
             _ => return false,

@@ -1,7 +1,7 @@
-//! Rust source reduced to what runs: no comments, no texts, no test code.
+//! Strips comments, string literals and test code from Rust source.
 //!
-//! Not a parser: it knows just enough of the grammar to find where these end. What is taken out
-//! becomes blanks, so that lines keep their numbers.
+//! Not a parser: it knows just enough of the grammar to find where these end. Stripped text becomes
+//! spaces, so that lines keep their numbers.
 
 /// The code of one file.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -25,7 +25,7 @@ impl Source {
         }
         let line = |at: usize| 1 + code[..at].iter().filter(|byte| **byte == b'\n').count();
         let comments = comments.into_iter().map(line).collect();
-        // Only whole characters were blanked, so what is left is still UTF-8.
+        // Only whole characters were replaced, so the rest is still UTF-8.
         Source { code: String::from_utf8_lossy(&code).into_owned(), test_modules, comments }
     }
 }
@@ -59,7 +59,7 @@ fn without_texts(text: &str) -> (Vec<u8>, Vec<usize>) {
     (code, comments)
 }
 
-/// `///` and `//!`; four slashes are a comment again.
+/// `///` and `//!`; four slashes are an ordinary comment.
 fn is_doc_comment(bytes: &[u8]) -> bool {
     bytes.starts_with(b"//!") || bytes.starts_with(b"///") && !bytes.starts_with(b"////")
 }
@@ -132,7 +132,7 @@ fn char_end(text: &str, start: usize) -> Option<usize> {
     (chars.next()? == '\'').then(|| start + 1 + first.len_utf8() + 1)
 }
 
-/// `r` begins a raw text only where a word begins (`br"…"` does so at its `b`).
+/// `r` begins a raw string only at the start of a word (`br"…"` begins at its `b`).
 fn starts_word(bytes: &[u8], at: usize) -> bool {
     let Some(before) = at.checked_sub(1).map(|at| bytes[at]) else { return true };
     let prefix = matches!(before, b'b' | b'c') && starts_word(bytes, at - 1);

@@ -1,4 +1,4 @@
-//! Clean text in every tracked file.
+//! Checks the text of every tracked file.
 
 use super::Fault;
 use super::source::code_only;
@@ -17,7 +17,7 @@ const REGISTRY_HOSTS: &[&str] = &[
 
 const UNFINISHED: &[&str] = &["todo!(", "unimplemented!(", "dbg!("];
 
-/// `exists` is asked about paths relative to the root of the repository.
+/// `exists` takes paths relative to the root of the repository.
 pub fn check(path: &str, text: &str, exists: impl Fn(&str) -> bool) -> Vec<Fault> {
     let mut faults = Vec::new();
     let mut fault = |line: usize, what: String| faults.push(Fault { path: path.to_owned(), line, what });
@@ -30,7 +30,7 @@ pub fn check(path: &str, text: &str, exists: impl Fn(&str) -> bool) -> Vec<Fault
         for host in REGISTRY_HOSTS.iter().filter(|host| !is_lock_file(path) && line.contains(**host)) {
             fault(index + 1, format!("names the registry host `{host}`; say it without the host"));
         }
-        // Fixtures are other people's texts and keep their bytes.
+        // Fixtures are texts of other programs and keep their bytes.
         if ours && has_clean_lines(path) && line.ends_with([' ', '\t']) {
             fault(index + 1, "ends in blanks".to_owned());
         }
@@ -50,7 +50,7 @@ pub fn check(path: &str, text: &str, exists: impl Fn(&str) -> bool) -> Vec<Fault
     faults
 }
 
-/// Absolute only: `$HOME/…` and `a/…` of the same name are nobody's machine.
+/// Only absolute paths: `$HOME/…` and `a/…` of the same name are on no particular machine.
 fn names_machine_path(line: &str, bad: &str) -> bool {
     line.match_indices(bad).any(|(at, _)| {
         let before = line[..at].chars().next_back();

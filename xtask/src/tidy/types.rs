@@ -1,4 +1,4 @@
-//! Type names that occur more than once: each is a question to the reader, "which one?".
+//! Finds type names that occur more than once: a reader cannot know which one is meant.
 
 use std::collections::BTreeMap;
 
@@ -7,7 +7,7 @@ use super::uses::{is_word, tokens};
 
 /// Every `struct`, `enum` and `trait` by its name, with its places (`path:line`).
 ///
-/// An alias is no type of its own, and an associated type is named by its trait: neither counts.
+/// Aliases and associated types do not count.
 pub(super) fn types(codebase: &Codebase) -> BTreeMap<String, Vec<String>> {
     let mut types: BTreeMap<String, Vec<String>> = BTreeMap::new();
     for file in &codebase.files {

@@ -1,4 +1,4 @@
-//! The paths a piece of code names: imports spelt out, and calls resolved through them.
+//! Collects the paths that code names: imports in full, and calls resolved through them.
 
 use std::collections::BTreeMap;
 
@@ -144,7 +144,7 @@ fn chains(
             path.push(tokens[at + 1].0.to_owned());
             at += 2;
         }
-        // `a != b` is no macro.
+        // `a != b` is not a macro call.
         if mark(at) == Some("!") && mark(at + 1) != Some("=") {
             let name = path.pop().unwrap_or_default();
             named.push(Named { path: vec![format!("{name}!")], line, imported: false });

@@ -1,4 +1,4 @@
-//! Why a setup stopped. What to do about it is in `hint.rs`.
+//! Errors of `setup`. Their hints are in `hint.rs`.
 
 use crate::config::ConfigError;
 use std::io;
@@ -6,21 +6,21 @@ use std::path::{Path, PathBuf};
 
 #[derive(Debug, thiserror::Error)]
 pub enum SetupError {
-    #[error("cannot tell where the clients keep their settings: there is no home")]
+    #[error("cannot find the settings of agents: there is no home directory")]
     NoHome,
-    /// Something that lorelane did not write has its name.
+    /// The file, or an entry in it, exists and is not lorelane's.
     #[error("cannot change {path}: {why}")]
     Foreign { path: PathBuf, why: String },
-    /// A file that cannot be read is not written over.
+    /// The file cannot be parsed, so it is not edited.
     #[error("cannot change {path}: {why}")]
     Broken { path: PathBuf, why: String },
-    /// Our own notes are damaged.
-    #[error("cannot tell what was installed: {path} is damaged or gone")]
+    /// The record of what was installed is damaged.
+    #[error("cannot tell what was installed: {path} is damaged or missing")]
     Record { path: PathBuf },
     #[error("cannot lock {path}: another setup is running")]
     Busy { path: PathBuf },
-    /// Somebody wrote it after we had looked.
-    #[error("cannot change {path}: somebody else did at the same time")]
+    /// The file changed after it was planned.
+    #[error("cannot change {path}: another program changed it at the same time")]
     Meanwhile { path: PathBuf },
     #[error(transparent)]
     Config(#[from] ConfigError),
@@ -33,7 +33,7 @@ impl SetupError {
         SetupError::Io { attempt, path: path.to_owned(), source }
     }
 
-    /// Whether nothing failed: something stands in the way that is not ours to move.
+    /// Whether this is a refusal and not a fault: something in the way is not ours to move.
     pub fn is_refusal(&self) -> bool {
         matches!(self, SetupError::Foreign { .. })
     }

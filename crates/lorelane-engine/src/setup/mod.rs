@@ -1,8 +1,8 @@
-//! Setup: what lorelane puts into the files of other programs, and takes back.
+//! `setup`: installs lorelane into the settings of agents, and removes it again.
 //!
-//! Nothing here is replaced that lorelane did not write, and a removal gives back the bytes from before. Where
-//! somebody edited a file since, only our entries go. So every file is seen in three states: as it was before us
-//! (kept as a backup), as we wrote it (kept as a digest), and as it is now.
+//! Nothing is overwritten that lorelane did not write, and removal restores the previous bytes. If somebody
+//! edited a file since, only our entries are removed. So every file has three states: as it was before (a
+//! backup), as we wrote it (a digest), and as it is now.
 
 mod clients;
 mod error;
@@ -68,7 +68,7 @@ impl Client {
         Client::ALL.into_iter().find(|client| client.name() == name)
     }
 
-    /// Whether it has hooks for us. The others can only ask a server.
+    /// Whether it has hooks that lorelane can use. The others only get the MCP server.
     pub fn has_hooks(self) -> bool {
         !matches!(self, Client::Cursor | Client::Windsurf | Client::Zed)
     }
@@ -87,7 +87,7 @@ pub enum SetupMode {
     Remove,
 }
 
-/// A client that is on this machine, and how we know.
+/// A client found on this machine, and the folder or program that shows it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct DetectedClient {
     pub client: Client,
@@ -95,26 +95,26 @@ pub struct DetectedClient {
     pub installed: bool,
 }
 
-/// What shall be done for one client.
+/// The planned changes for one client.
 #[derive(Debug)]
 pub struct SetupPlan {
     pub client: Client,
     pub aim: SetupMode,
     /// Files that change.
     pub steps: Vec<FileStep>,
-    /// What stays although it should go, and why.
+    /// What a removal leaves in place, and why.
     pub left: Vec<String>,
-    /// What will keep it from working.
+    /// Reasons why the client will ignore what is installed.
     pub warnings: Vec<String>,
     record: Record,
     old: Option<Record>,
 }
 
-/// One file before and after; `None` where there is none.
+/// One file before and after; `None` if it does not exist.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FileStep {
     pub path: PathBuf,
-    /// Our own folder that it lies in, where it does.
+    /// Our own folder, if the file is in it.
     pub within: Option<PathBuf>,
     pub before: Option<Vec<u8>>,
     pub after: Option<Vec<u8>>,
@@ -125,15 +125,15 @@ pub fn folder(folders: &Folders) -> PathBuf {
     folders.state.join("agents")
 }
 
-/// What the program is called where it is on the PATH.
+/// The name of the program if it is on the PATH.
 pub const NAME: &str = "lorelane";
 
-/// Installs and removes, for one user and one program.
+/// Installs and removes lorelane for one user.
 #[derive(Debug)]
 pub struct Setup {
     disk: RealDisk,
     env: Env,
-    /// The program that the hooks shall call.
+    /// The program that hooks call.
     program: PathBuf,
     agents: PathBuf,
 }
@@ -144,7 +144,7 @@ impl Setup {
         Ok(Setup { disk: RealDisk, env: env.clone(), program: program.to_owned(), agents: folder(&folders) })
     }
 
-    /// The clients on this machine: their settings' folder is there, or their program is on the PATH.
+    /// The clients on this machine: their settings folder exists, or their program is on the PATH.
     pub fn found(&self) -> Vec<DetectedClient> {
         let found = |client: Client| {
             let folder = clients::folder(client, &self.env).filter(|folder| self.disk.is_folder(folder));
@@ -158,7 +158,7 @@ impl Setup {
         matches!(Record::read(&self.disk, &self.agents, client), Ok(Some(_)) | Err(SetupError::Record { .. }))
     }
 
-    /// Does what was planned.
+    /// Carries out a plan.
     pub fn carry_out(&self, plan: &SetupPlan) -> Result<(), SetupError> {
         if plan.aim == SetupMode::Remove && plan.steps.is_empty() && plan.old.is_none() {
             return Ok(());
@@ -173,7 +173,7 @@ impl Setup {
             .map_err(|_| SetupError::Busy { path: self.agents.clone() })?;
         match plan.aim {
             SetupMode::Install => {
-                // Written down before it is done: a setup that is killed can be taken back.
+                // The record is written first: a setup that is killed can still be removed.
                 if plan.old.as_ref() != Some(&plan.record) {
                     plan.record.write(&self.disk, &self.agents, plan.client)?;
                 }
@@ -197,7 +197,7 @@ impl Setup {
         }
     }
 
-    /// A file of ours that somebody changed is mended, and what they wrote is kept beside the backups.
+    /// Our own file that somebody changed is rewritten; their version is kept beside the backups.
     fn keep_changed(&self, plan: &SetupPlan) -> Result<(), SetupError> {
         let Some(old) = &plan.old else { return Ok(()) };
         for step in &plan.steps {
@@ -228,7 +228,7 @@ impl Setup {
         Ok(())
     }
 
-    /// Folders inside ours need no record: empty they are good for nothing.
+    /// Removes empty folders inside our own. They need no record: nobody else uses them.
     fn remove_own_folders(&self, steps: &[FileStep]) {
         for (step, within) in steps.iter().filter_map(|step| Some((step, step.within.as_ref()?))) {
             let above = step.path.ancestors().skip(1).take_while(|folder| *folder != within);
@@ -238,7 +238,8 @@ impl Setup {
         }
     }
 
-    /// Innermost first, and only what is empty. What another client still needs is handed over to its record.
+    /// Removes folders that setup created, innermost first and only if empty. Those that another client still
+    /// uses go to that client's record, so that its removal deletes them.
     fn remove_folders(&self, folders: &[PathBuf]) -> Result<(), SetupError> {
         let mut stayed: Vec<PathBuf> = Vec::new();
         for folder in folders.iter().rev() {
@@ -260,11 +261,11 @@ impl Setup {
         Ok(())
     }
 
-    /// What is wrong with what is installed.
+    /// Checks what is installed.
     pub fn examine(&self) -> Vec<Finding> {
         let mut findings = Vec::new();
         for client in Client::ALL {
-            let mend = format!("`lorelane setup {}` mends it", client.name());
+            let mend = format!("`lorelane setup {}` fixes it", client.name());
             let mut found =
                 |what: String| findings.push(Finding { check: "setup", what, hint: mend.clone() });
             let record = match Record::read(&self.disk, &self.agents, client) {
@@ -283,7 +284,7 @@ impl Setup {
                 format!("{name} starts {called}")
             };
             if !self.disk.exists(&record.program) {
-                found(format!("{calls}, which is gone"));
+                found(format!("{calls}, which does not exist"));
             } else if !same_file(&record.program, &self.program) {
                 found(format!("{calls}, not {}", self.program.display()));
             }
@@ -296,7 +297,7 @@ impl Setup {
                 let now = self.read(&kept.path).ok().flatten();
                 if let Some(spoiler) = now.and_then(|now| spoiler(client, &kept.path, &now)) {
                     let what = spoiled(client, &kept.path, spoiler);
-                    let hint = format!("take {spoiler} out of the file");
+                    let hint = format!("remove {spoiler} from the file");
                     findings.push(Finding { check: "setup", what, hint });
                 }
             }
@@ -314,11 +315,11 @@ impl Setup {
             return None;
         }
         if kept.entries.is_empty() {
-            return Some("was changed since lorelane wrote it");
+            return Some("was edited since lorelane wrote it");
         }
         let entries: Vec<OwnedEntry> = kept.entries.iter().map(|(entry, _)| entry.clone()).collect();
         let held = text_of(&now).is_some_and(|text| settings::holds(&kept.path, text, &entries));
-        (!held).then_some("has lost an entry of lorelane")
+        (!held).then_some("is missing an entry of lorelane")
     }
 
     fn read(&self, path: &Path) -> Result<Option<Vec<u8>>, SetupError> {
@@ -326,9 +327,9 @@ impl Setup {
         self.disk.read(&real).map_err(|fault| SetupError::io("read", path, fault))
     }
 
-    /// A linked file is edited where it is, and the link stays.
+    /// Resolves a symbolic link: its target is edited, and the link stays.
     fn real(&self, path: &Path) -> Result<PathBuf, SetupError> {
-        let stat = self.disk.stat(path).map_err(|fault| SetupError::io("look at", path, fault))?;
+        let stat = self.disk.stat(path).map_err(|fault| SetupError::io("read", path, fault))?;
         if stat.is_none_or(|stat| stat.kind != FileType::Symlink) {
             return Ok(path.to_owned());
         }
@@ -343,7 +344,8 @@ fn same_file(a: &Path, b: &Path) -> bool {
     }
 }
 
-/// The command line of a hook for a shell. A program that is gone is not an agent's business.
+/// The shell command line of a hook. Not the exec form: a client that does not know `args` would run the bare
+/// program, whose exit code 2 blocks every prompt. If the program is gone, the line exits with 0.
 fn hook_line(program: &str, words: &str) -> String {
     let program = quoted(program);
     if cfg!(windows) {
@@ -359,24 +361,25 @@ fn on_path(env: &Env, name: &str) -> Option<PathBuf> {
     std::env::split_paths(path).map(|folder| folder.join(name)).find(is_file)
 }
 
-/// How a shell calls this program: by its name where that is on the PATH, else by the path that it runs from.
+/// How a shell calls this program: by name if it is on the PATH, otherwise by the path of the running program.
 pub fn called(env: &Env) -> String {
     let name = format!("{NAME}{}", std::env::consts::EXE_SUFFIX);
     if on_path(env, &name).is_some() { NAME.to_owned() } else { called_by_path() }
 }
 
-/// How any shell calls it, also one whose PATH is not ours.
+/// How any shell calls it, even one with another PATH.
 pub fn called_by_path() -> String {
     let running = std::env::current_exe().ok().map(|running| quoted(&running.to_string_lossy()));
     running.unwrap_or_else(|| NAME.to_owned())
 }
 
-/// A text whose commands call the program so. Whoever tells an agent to run something tells it through here.
+/// Rewrites the commands in a text to call the program as `called`. Every text that tells an agent to run
+/// something goes through here, so that core knows no paths.
 pub fn calling(text: &str, called: &str) -> String {
     text.replace(&format!("`{NAME} "), &format!("`{called} "))
 }
 
-/// A path as one word of a shell.
+/// Quotes a path as one shell word.
 fn quoted(path: &str) -> String {
     let plain = |c: char| c.is_ascii_alphanumeric() || "/._-+@".contains(c);
     if !path.is_empty() && path.chars().all(plain) {
@@ -425,13 +428,13 @@ mod tests {
             assert_eq!(added, after);
             assert!(settings::holds(path, &added, entries) && !settings::holds(path, before, entries));
             assert_eq!(settings::take(path, &added, entries, None).unwrap(), before);
-            // Somebody went on writing.
+            // Somebody edited the file since.
             let more = format!("{added}\n[projects.\"/p\"]\ntrust_level = \"trusted\"\n");
             let left = settings::take(path, &more, entries, None).unwrap();
             assert!(!left.contains("lorelane") && left.contains("trust_level"), "{left}");
             assert!(settings::add(path, &added, entries).is_err());
         }
-        // Wherever its user moved it, and whatever was added to it.
+        // Our entry is found wherever its user moved it, and whatever was added to it.
         let ours = "command = \"/bin/lorelane\"";
         for (moved, left) in [
             (format!("[mcp_servers.lorelane]\n{ours}\n"), ""),
@@ -462,7 +465,7 @@ mod tests {
         }
     }
 
-    // An inline table is as valid as any other, and was refused (finding 19).
+    // An inline table is as valid as any other, and was rejected (finding 19).
     #[test]
     fn a_server_goes_into_an_inline_table_and_out_again_to_the_byte() {
         let parts = clients::parts(Client::Codex, Path::new("/c"), Path::new("/own"), "/bin/lorelane");
@@ -485,7 +488,7 @@ mod tests {
             for traces in [None, Some(traces.as_slice())] {
                 assert_eq!(settings::take(path, &added, entries, traces).unwrap(), before);
             }
-            // Somebody went on writing.
+            // Somebody edited the file since.
             let more = format!("{added}\n[projects.\"/p\"]\ntrust_level = \"trusted\"\n");
             let left = settings::take(path, &more, entries, Some(&traces)).unwrap();
             assert_eq!(left, format!("{before}\n[projects.\"/p\"]\ntrust_level = \"trusted\"\n"));

@@ -1,4 +1,4 @@
-//! Decides what a setup changes: every file as it was before us, as we wrote it, and as it is now.
+//! Plans what `setup` changes, from each file as it was before, as we wrote it, and as it is now.
 
 use super::clients::{self, Installable};
 use super::record::{InstalledFile, Record, digest};
@@ -10,12 +10,12 @@ use std::path::Path;
 
 impl SetupPlan {
     fn leave_changed(&mut self, path: &Path) {
-        self.left.push(format!("{} was changed since lorelane wrote it", path.display()));
+        self.left.push(format!("{} was edited since lorelane wrote it", path.display()));
     }
 }
 
 impl Setup {
-    /// Decides what changes, and changes nothing.
+    /// Plans an installation or a removal. Changes nothing.
     pub fn plan(&self, client: Client, aim: SetupMode) -> Result<SetupPlan, SetupError> {
         let parts = self.parts(client)?;
         let old = Record::read(&self.disk, &self.agents, client)?;
@@ -71,7 +71,7 @@ impl Setup {
             (Installable::Entries { entries, .. }, SetupMode::Remove) => {
                 without_ours(path, now.as_deref(), kept.as_ref(), entries)?
             }
-            // A client's notes speak of us only if something of ours was there to speak of.
+            // The client's own state has entries about lorelane only if something was installed.
             (Installable::Trail { entries, .. }, SetupMode::Remove)
                 if plan.old.is_some() || !plan.steps.is_empty() =>
             {
@@ -91,7 +91,7 @@ impl Setup {
         FileStep { path: path.to_owned(), within, before, after }
     }
 
-    /// Files that an older version installed and this one does not.
+    /// Plans the removal of files that an older version installed and this one does not.
     fn plan_orphans(&self, plan: &mut SetupPlan, parts: &[Installable]) -> Result<(), SetupError> {
         let Some(old) = plan.old.clone() else { return Ok(()) };
         for kept in old.files.iter().filter(|kept| !parts.iter().any(|part| part.path() == kept.path)) {
@@ -108,7 +108,7 @@ impl Setup {
         Ok(())
     }
 
-    /// Which folders will be made, and which were made before.
+    /// Records the folders that will be created, beside those created before.
     fn plan_folders(&self, plan: &mut SetupPlan) {
         let mut folders = plan.old.as_ref().map(|old| old.folders.clone()).unwrap_or_default();
         let written = plan.record.files.iter().map(|kept| kept.path.as_path());
@@ -155,7 +155,7 @@ fn take(
     Ok(Some(text.into_bytes()))
 }
 
-/// The file as it would be had we never been there.
+/// The file without our entries; its backup if it is still as we wrote it.
 fn without_ours(
     path: &Path,
     now: Option<&[u8]>,
@@ -168,7 +168,7 @@ fn without_ours(
     }
     let (entries, traces): (Vec<OwnedEntry>, Vec<Trace>) = kept.entries.iter().cloned().unzip();
     let left = take(path, now, &entries, Some(&traces))?;
-    // An object that we began and that nobody used goes as a whole.
+    // If we created the file and only an empty object is left, it is removed again.
     let began = kept.before.as_deref().is_none_or(|before| text_of(before).is_some_and(is_blank));
     let unused =
         left.as_deref().and_then(text_of).is_some_and(|left| is_blank(left) || is_empty_object(left));
@@ -185,7 +185,7 @@ fn is_empty_object(text: &str) -> bool {
     Document::parse(text).is_ok_and(|document| empty(&document.root.kind))
 }
 
-/// A file of our own: whatever else has its name is left alone.
+/// Plans a file of our own. Any other file with its name is an error and is not overwritten.
 fn install_whole(
     path: &Path,
     now: Option<&[u8]>,
@@ -193,20 +193,20 @@ fn install_whole(
     text: &str,
 ) -> Result<InstalledFile, SetupError> {
     if kept.is_none() && now.is_some_and(|now| !is_ours(now, text)) {
-        let why = "it is there already, and lorelane did not write it".to_owned();
+        let why = "it already exists, and lorelane did not write it".to_owned();
         return Err(SetupError::Foreign { path: path.to_owned(), why });
     }
     let before = kept.and_then(|kept| kept.before);
     Ok(InstalledFile { path: path.to_owned(), before, wrote: digest(text.as_bytes()), entries: Vec::new() })
 }
 
-/// Our own files in foreign folders say where they come from, so that they are known without a record.
+/// Our files in other programs' folders begin with a comment, so that they are recognised without a record.
 fn is_ours(now: &[u8], text: &str) -> bool {
     let says_so = |now: &str| now.starts_with("// Installed by `lorelane setup");
     now == text.as_bytes() || text_of(now).is_some_and(says_so)
 }
 
-/// A file that has every entry stays as it is, wherever its user has moved them.
+/// Plans entries in a settings file. A file that has every entry stays as it is, wherever its user moved them.
 fn install_entries(
     path: &Path,
     now: Option<&[u8]>,
@@ -226,8 +226,9 @@ fn install_entries(
     Ok((Some(after), keep))
 }
 
-/// What makes a client pass over the whole of a settings file, without a word. Measured in the real ones: Gemini alone
-/// takes comments, nobody a trailing comma, and Codex no byte order mark. opencode and Zed say that they take both.
+/// What makes a client silently ignore a whole settings file. Measured with the real clients: only Gemini
+/// accepts comments, none accepts a trailing comma, and Codex accepts no byte order mark. opencode and Zed
+/// document that they accept both.
 pub(super) fn spoiler(client: Client, path: &Path, bytes: &[u8]) -> Option<&'static str> {
     let strict = path.extension().is_some_and(|extension| extension == "json");
     if !strict || matches!(client, Client::Opencode | Client::Zed) {
@@ -249,5 +250,5 @@ pub(super) fn spoiler(client: Client, path: &Path, bytes: &[u8]) -> Option<&'sta
 
 pub(super) fn spoiled(client: Client, path: &Path, spoiler: &str) -> String {
     let (path, name) = (path.display(), client.name());
-    format!("{path} has {spoiler}, so {name} passes over all of it, also over what is yours")
+    format!("{path} has {spoiler}, so {name} ignores all of it, including your own settings")
 }

@@ -1,4 +1,4 @@
-//! The memories' files as they are now. Nothing here asks an index.
+//! The files of a project, read directly. Nothing here uses an index.
 
 use crate::captures::Captures;
 use crate::disk::Disk;
@@ -18,7 +18,7 @@ use lorelane_core::recall::Hit;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-/// What is on disk, for as long as the workspace is borrowed.
+/// Access to files and folders of a borrowed workspace.
 #[derive(Debug)]
 pub struct Files<'w> {
     workspace: &'w Workspace,
@@ -31,7 +31,7 @@ impl Workspace {
 }
 
 impl<'w> Files<'w> {
-    /// The records' real folder.
+    /// The folder of the records, with links resolved.
     pub fn records_root(&self) -> PathBuf {
         self.workspace.lanes.records().folder("")
     }
@@ -40,18 +40,18 @@ impl<'w> Files<'w> {
         &*self.workspace.disk
     }
 
-    /// The path of a memory's file from the project's root, as listings and scripts know it; in full for one that lies
-    /// elsewhere.
+    /// The path of a memory's file relative to the project's root, as in `index.md` and in the output of scripts;
+    /// absolute if the file is outside the project.
     pub fn listed_path(&self, address: &Address) -> String {
         self.workspace.listed_path(address)
     }
 
-    /// What is marked, as far as it can be read: a file of marks that cannot be is for `doctor` to report.
+    /// The marks. An unreadable marks file counts as empty; `doctor` reports it.
     pub fn marks(&self) -> Marks {
         self.workspace.marks()
     }
 
-    /// The file of a hit, as listings and scripts know it.
+    /// The path of a hit's file, in the same form as [`Files::listed_path`].
     pub fn path_of(&self, hit: &Hit) -> String {
         self.workspace
             .lanes
@@ -59,13 +59,13 @@ impl<'w> Files<'w> {
             .map_or_else(|| hit.path.to_string(), |lane| lane.listed_path(&hit.path))
     }
 
-    /// What a hit's passage says, as its file has it now.
+    /// The text of a hit's passage, read from its file now.
     pub fn excerpt(&self, hit: &Hit) -> Option<String> {
         let (_, passage) = self.load_hit(hit)?;
         passage.map(|passage| passage.text)
     }
 
-    /// A hit's memory as its file has it now, and the passage that was found; `None` for one that vanished meanwhile.
+    /// Reads a hit's file again and returns the memory and the passage that matched; `None` if the file is gone.
     pub fn load_hit(&self, hit: &Hit) -> Option<(LoadedMemory, Option<Passage>)> {
         let lane = self.workspace.lanes.of(&hit.address)?;
         let loaded = lane.load(&hit.address).ok()?;
@@ -82,18 +82,18 @@ impl<'w> Files<'w> {
         lane.map(|lane| lane.dialect.passages(&loaded.document)).unwrap_or_default()
     }
 
-    /// How every file of a memory looks from outside, without asking the index: two such maps tell a watcher what
-    /// changed between them, also what another process took into the index meanwhile.
+    /// Size and mtime of every memory's file. A watcher compares two of these maps; it does not use the index,
+    /// because another process may already have indexed the change.
     pub fn sightings(&self) -> BTreeMap<Address, FileStamp> {
         self.workspace.lanes.iter().flat_map(Lane::sightings).collect()
     }
 
-    /// The folders that are written to, and what for.
+    /// Every file and folder that lorelane may write for this project, with its purpose. `status` prints them.
     pub fn declared_folders(&self) -> Vec<(PathBuf, &'static str)> {
         let lane = &self.records_root();
         let key = Folders::lane_key(lane);
         let mut declared = vec![
-            (lane.clone(), "memories, listing, settings of the records"),
+            (lane.clone(), "memories, index.md, memory-config.json"),
             (
                 self.workspace.project.root.join(MARKS_FOLDER),
                 "marks: pins, former addresses, origins, rejections",
@@ -119,7 +119,7 @@ impl<'w> Files<'w> {
             declared.push((self.workspace.project.journal(lane).declared(), "journal: log, undo"));
             declared.extend(self.workspace.project.declared());
             declared.push((folders.cache.join("lanes").join(&key), "index: may be deleted"));
-            declared.push((folders.state.join(HOOK_LOG), "what hooks could not do"));
+            declared.push((folders.state.join(HOOK_LOG), "errors in hooks"));
             declared.push((folders.state.join(TRUST_FOLDER), "projects whose settings you trust"));
             declared.push((model::folder(folders), "the second model, if one was added"));
             declared.push((crate::setup::folder(folders), "what `setup` installed, and backups"));
@@ -127,33 +127,33 @@ impl<'w> Files<'w> {
         declared
     }
 
-    /// The folder of the notes, whether it exists or not; `None` where there is no place for notes.
+    /// The folder of the notes, whether it exists or not; `None` if notes cannot be stored.
     pub fn notes_folder(&self) -> Option<&'w Path> {
         self.workspace.notes.as_ref().map(|place| place.root.as_path())
     }
 
-    /// A private folder for drafts of this project, which somebody writes to now.
+    /// A private folder for drafts of this project, ready to be written to.
     pub fn drafts_folder(&self) -> PathBuf {
         self.workspace.project.drafts.for_writing()
     }
 
-    /// The file that an address has, or would have.
+    /// The file of an address, whether it exists or not.
     pub fn file(&self, address: &Address) -> Option<PathBuf> {
         let lane = self.workspace.lanes.of(address)?;
         lane.dialect.place(address).map(|path| lane.file(&path))
     }
 
-    /// What recall and hooks do not read of the marks, if they do not read all of them.
+    /// A warning if the marks file is too large for recall and hooks to read as a whole.
     pub fn marks_not_read(&self) -> Option<String> {
         let large = self.workspace.lanes.iter().find_map(|lane| Some((lane, lane.has_more_marks()?)));
         large.map(|(lane, bytes)| {
             let file = lane.marks_place();
             let size = bytes.div_ceil(1 << 20);
-            format!("{} has {size} MiB: recall and hooks read only its last MiB", file.display())
+            format!("{} is {size} MiB large: recall and hooks read only its last MiB", file.display())
         })
     }
 
-    /// How many memories lie in the usual folder while `memory_root` names another one.
+    /// How many memories are in the default folder while `memory_root` names another one.
     pub fn left_behind(&self) -> usize {
         let usual = self.workspace.project.root.join(DEFAULT_ROOT);
         if usual == self.records_root() {
@@ -165,13 +165,13 @@ impl<'w> Files<'w> {
         files.filter(|listed| listed.name.ends_with(".json")).count()
     }
 
-    /// What was put into the prompts of this project.
+    /// The log of what was injected into this project's sessions.
     pub fn ledger(&self) -> Ledger {
         self.workspace.ledger()
     }
 
-    /// What triage found in this project's sessions. Without a home there is no private place for it: nothing is
-    /// found there, and saving fails.
+    /// What triage found in this project's sessions. Without a home directory there is no private place for it:
+    /// reading finds nothing, and saving fails.
     pub fn captures(&self) -> Captures {
         self.workspace.captures()
     }

@@ -1,4 +1,4 @@
-//! Which memory somebody means, and what its file says now.
+//! Resolves what somebody typed to a memory, and reads its file.
 
 use crate::index::ListFilter;
 use crate::workspace::{Failure, UnclearName, Workspace};
@@ -13,7 +13,7 @@ use lorelane_core::path::RelPath;
 use lorelane_core::refusal::Refusal;
 use lorelane_core::text::slug;
 
-/// A memory as its file says it now.
+/// A memory, parsed from its file just now.
 #[derive(Clone, Debug)]
 pub struct LoadedMemory {
     pub memory: Memory,
@@ -24,7 +24,7 @@ pub struct LoadedMemory {
 }
 
 impl Workspace {
-    /// The memory that has this address, or had it before it was renamed.
+    /// The memory at this address, or the one that was renamed from it.
     pub fn at(&self, address: &Address) -> Option<Address> {
         let known =
             std::iter::once(address.clone()).chain(address.spellings()).find(|spelled| self.exists(spelled));
@@ -36,13 +36,13 @@ impl Workspace {
         now.cloned().or_else(|| self.spelled_out(address))
     }
 
-    /// The note whose name a model read with its signs by their numbers.
+    /// The note whose name was shown to a model with special characters percent-encoded.
     fn spelled_out(&self, address: &Address) -> Option<Address> {
         let name = Some(address.name()).filter(|name| address.is_note() && name.contains('%'))?;
         Address::note(&fence::spelled_out(name)?).filter(|note| self.exists(note))
     }
 
-    /// The memory a person means: an address, an old address, a path, or a slug that is unique.
+    /// Resolves what a person typed: an address, a former address, a path, or a unique slug.
     pub fn find(&mut self, typed: &str) -> Result<Address, Failure> {
         if let Some(address) = Address::parse(typed).and_then(|address| self.at(&address)) {
             return Ok(address);
@@ -70,12 +70,13 @@ impl Workspace {
         } else {
             same
         };
-        // A log that cannot be read is named by whoever asks for it.
+        // An unreadable log is not an error here: it only loses a suggestion, and `log` and `doctor` report it.
         let deleted = if several { Vec::new() } else { self.deleted_outside(typed).unwrap_or_default() };
         Err(Failure::Unclear(UnclearName { typed: typed.to_owned(), near, deleted }))
     }
 
-    /// Memories that are or were called so, whose files are gone, while the log has their bytes.
+    /// Memories with this name, current or former, whose files were deleted outside lorelane while the log still
+    /// has their contents.
     pub(super) fn deleted_outside(&self, typed: &str) -> Result<Vec<Address>, Failure> {
         let (marks, asked) = (self.marks(), Address::parse(typed));
         let is_called = |address: &Address| {
@@ -91,8 +92,8 @@ impl Workspace {
         Ok(deleted)
     }
 
-    /// The memories that are called so: records by their slug, notes by their path or the last part of it, and if
-    /// there is none, deleted notes by the name that they had.
+    /// The memories with this name: records by slug, notes by path or by its last part. If there are none, deleted
+    /// notes by the name they had.
     fn called(&mut self, typed: &str, name: &str) -> Result<Vec<Address>, Failure> {
         let bare = !typed.contains('/');
         let note = typed.strip_suffix(".md").unwrap_or(typed);

@@ -1,10 +1,10 @@
-//! The lanes of a project that are open.
+//! The open lanes of a project.
 
 use super::lane::Lane;
 use lorelane_core::memory::{Address, LaneId};
 use std::ops::{Index, IndexMut};
 
-/// The records come first, whether their folder exists or not. Notes follow once theirs does.
+/// The records lane is always open, even if its folder does not exist yet. Notes are added once theirs does.
 #[derive(Debug)]
 pub(super) struct Lanes {
     open: Vec<Lane>,
@@ -19,12 +19,12 @@ impl Lanes {
         self.open.iter().find(|lane| lane.id() == id)
     }
 
-    /// The lane that has a place for this address, if it is open.
+    /// The open lane that this address belongs to.
     pub(super) fn of(&self, address: &Address) -> Option<&Lane> {
         self.get(address.lane()).filter(|lane| lane.has_place_for(address))
     }
 
-    /// What only records have (categories, a listing, an audit of external writes) is asked of them.
+    /// For what only records have: categories, `index.md`, the audit of external writes.
     pub(super) fn records(&self) -> &Lane {
         &self[LaneId::Records]
     }
@@ -33,7 +33,7 @@ impl Lanes {
         &mut self[LaneId::Records]
     }
 
-    /// Adds a lane, or puts it in the place of the one that was open.
+    /// Adds a lane, or replaces the open one with the same id.
     pub(super) fn open(&mut self, lane: Lane) -> LaneId {
         let id = lane.id();
         self.open.retain(|open| open.id() != id);
@@ -50,7 +50,6 @@ impl Lanes {
         self.open.iter_mut()
     }
 
-    /// All but one.
     pub(super) fn others(&self, id: LaneId) -> impl Iterator<Item = &Lane> {
         self.iter().filter(move |lane| lane.id() != id)
     }
@@ -78,18 +77,18 @@ impl<'l> IntoIterator for &'l mut Lanes {
     }
 }
 
-/// For the id of a lane that is known to be open: the records are, and [`Lanes::open`] hands out the others.
+/// Panics if the lane is not open. The records always are, and ids of other lanes come from [`Lanes::open`].
 impl Index<LaneId> for Lanes {
     type Output = Lane;
 
     fn index(&self, id: LaneId) -> &Lane {
-        self.get(id).expect("an id is handed out by the lane that is open")
+        self.get(id).expect("lane ids come from open lanes")
     }
 }
 
 impl IndexMut<LaneId> for Lanes {
     fn index_mut(&mut self, id: LaneId) -> &mut Lane {
         let lane = self.open.iter_mut().find(|lane| lane.id() == id);
-        lane.expect("an id is handed out by the lane that is open")
+        lane.expect("lane ids come from open lanes")
     }
 }

@@ -1,7 +1,7 @@
-//! Two doors for every face: [`Workspace::recall`] and [`Workspace::commit`].
+//! An open project: [`Workspace::recall`] reads, [`Workspace::commit`] writes.
 //!
-//! Store and index meet only here. A face asks with plain data and gets plain data; it never sees a lock, a
-//! file or a row.
+//! Store and index meet only here. A face passes plain data in and gets plain data back; it never sees a lock, a
+//! file handle or an index row.
 
 mod capture;
 mod commit;
@@ -63,7 +63,7 @@ use std::sync::Arc;
 const JOURNAL: &str = "journal";
 const MARKS_FILE: &str = "marks.jsonl";
 const LISTING_MAX_BYTES: u64 = 256 << 20;
-/// How many memories are read to rank them for a long text: many more than anybody is shown.
+/// How many memories are ranked for a prompt. A briefing shows far fewer; `why` reports any other as outranked.
 const NEAR_MAX: usize = 48;
 
 /// The memories of one project.
@@ -72,25 +72,25 @@ pub struct Workspace {
     now: Timestamp,
     project: Project,
     lanes: Lanes,
-    /// Where notes lie, or would lie.
+    /// The folder of the notes, whether it exists or not.
     notes: Option<notes::NotesLocation>,
     disk: Arc<dyn Disk>,
     policy: Policy,
     config: ConfigFiles,
     folders: Option<Folders>,
-    /// The added model, in a process that lives long.
+    /// The added model. Set only in long-running processes.
     model: Option<Arc<dyn Embedder>>,
-    /// What each signal of recall counts.
+    /// The weight of each recall signal.
     weights: Weights,
 }
 
 impl Workspace {
-    /// Opens the project that `start` lies in.
+    /// Opens the project that contains `start`.
     pub fn open(env: &Env, start: &Path) -> Result<Workspace, Failure> {
         let disk: Arc<dyn Disk> = Arc::new(RealDisk);
         match locate(&*disk, start) {
             Ok(located) => Workspace::open_on(disk, env, located),
-            // Notes of the user's own are there in every folder.
+            // Notes in the user's data folder are available in every folder, even without a store.
             Err(Failure::NoStore { start }) => match locate::locate_bare(&*disk, &start) {
                 Ok(bare) if notes::are_the_users(&*disk, env, &bare.project) => {
                     Workspace::open_on(disk, env, bare)
@@ -101,14 +101,15 @@ impl Workspace {
         }
     }
 
-    /// Opens the project whose records lie in `root`, as the scripts name it.
+    /// Opens the project whose records are in `root`: the `claude-memory` scripts pass this folder, not the
+    /// project.
     pub fn open_root(env: &Env, root: &Path) -> Result<Workspace, Failure> {
         let disk: Arc<dyn Disk> = Arc::new(RealDisk);
         let located = locate_root(&*disk, root)?;
         Workspace::open_on(disk, env, located)
     }
 
-    /// Opens a project that was found before, on any disk.
+    /// Opens a project that was already located, on any disk.
     pub fn open_on(disk: Arc<dyn Disk>, env: &Env, located: ProjectLocation) -> Result<Workspace, Failure> {
         let ProjectLocation { project, lane, root_from_project, has_notes } = located;
         let folders = env.folders();
@@ -143,7 +144,7 @@ impl Workspace {
         Ok(workspace)
     }
 
-    /// A project whose documents are kept elsewhere than in files. Its index lives as long as the workspace.
+    /// Opens a project whose documents are not files. Its index is in memory and goes with the workspace.
     pub fn open_backends(
         env: &Env,
         project: &Path,
@@ -187,14 +188,14 @@ impl Workspace {
         &self.policy
     }
 
-    /// The path of a memory's file from the project's root, as listings and scripts know it; in full for one that
-    /// lies elsewhere.
+    /// The path of a memory's file relative to the project's root, as in `index.md` and in the output of scripts;
+    /// absolute if the file is outside the project.
     fn listed_path(&self, address: &Address) -> String {
         let lane = self.lanes.of(address).unwrap_or_else(|| self.lanes.records());
         lane.dialect.place(address).map_or_else(String::new, |path| lane.listed_path(&path))
     }
 
-    /// The lane of an address, opened for a change if need be.
+    /// The lane of an address. Notes are opened for a change if they were not open.
     fn lane_for(&mut self, address: &Address) -> Result<LaneId, Failure> {
         match address.lane() {
             LaneId::Records => Ok(LaneId::Records),
@@ -210,19 +211,19 @@ impl Workspace {
         self.project.captures(&self.disk)
     }
 
-    /// Makes every index fresh if a folder changed since it was written.
+    /// Updates every index whose folders changed since it was written.
     fn refresh(&mut self) -> Result<(), Failure> {
         self.open_notes_if_present();
         self.lanes.iter_mut().try_for_each(Lane::refresh)
     }
 
-    /// What is marked, as far as it can be read: a file of marks that cannot be is for `doctor` to report.
+    /// The marks. An unreadable marks file counts as empty, so that reading goes on; `doctor` reports it.
     fn marks(&self) -> Marks {
         self.read_marks().unwrap_or_default()
     }
 
-    /// The last of what is marked, see `marks_not_read`: for what must not take longer because of a file that a
-    /// repository brought.
+    /// The last MiB of the marks (see `marks_not_read`), for recall and hooks: a huge marks file in a repository
+    /// must not slow them down.
     pub(crate) fn recent_marks(&self) -> Marks {
         self.marks_by(Lane::read_recent_marks).unwrap_or_default()
     }
@@ -231,7 +232,7 @@ impl Workspace {
         self.marks_by(Lane::read_marks)
     }
 
-    /// Lanes of one project share a file.
+    /// Reads each marks file once: lanes of one project may share one.
     fn marks_by(&self, read: fn(&Lane) -> Result<Vec<u8>, Failure>) -> Result<Marks, Failure> {
         let mut files = BTreeSet::new();
         let mut lines = Vec::new();

@@ -1,4 +1,4 @@
-//! What belongs to a project as a whole, whichever lanes it has: ledger, captures, drafts, results of `bench`.
+//! What a project has beside its lanes: ledger, captures, drafts, results of `bench`.
 
 use super::lane::Lane;
 use super::{Failure, Workspace};
@@ -16,15 +16,15 @@ use std::sync::Arc;
 
 #[derive(Clone, Debug)]
 pub(super) struct Project {
-    /// Its real folder.
+    /// Its folder, with links resolved.
     pub(super) root: PathBuf,
     /// Its own folder in the user's state folder.
     pub(super) state: StateFolder,
     captures: StateFolder,
-    /// A private folder for drafts of an editor.
+    /// A private folder for drafts written in an editor.
     pub(super) drafts: StateFolder,
     pub(super) folders: Option<Folders>,
-    /// Without a home nothing can be kept in a state folder.
+    /// `None` without a home directory: there is no state folder then.
     own: Option<Arc<ProjectState>>,
 }
 
@@ -49,7 +49,7 @@ impl Project {
         }
     }
 
-    /// What was put into prompts.
+    /// The log of what was injected into sessions.
     pub(super) fn ledger(&self, disk: &Arc<dyn Disk>) -> Ledger {
         Ledger::new(Arc::clone(disk), self.state.clone())
     }
@@ -64,43 +64,42 @@ impl Project {
         self.own.as_ref().map_or_else(no_state, |own| own.journal(lane))
     }
 
-    /// What `status` says of the project's part of the state folder.
+    /// The project's files and folders in the state folder, with their purposes, for `status`.
     pub(super) fn declared(&self) -> Vec<(PathBuf, &'static str)> {
         let id_file = self.own.as_ref().and_then(|own| own.id_file());
-        let id_file =
-            id_file.map(|file| (file.to_owned(), "id of the project: finds its log if it is moved"));
+        let id_file = id_file.map(|file| (file.to_owned(), "project id: keeps the log if the project moves"));
         let folders = [
-            (self.state.declared(), "ledger, results of bench: why"),
-            (self.captures.declared(), "captures: what sessions left to be saved"),
-            (self.drafts.declared(), "drafts of an editor"),
+            (self.state.declared(), "ledger for `why`, results of `bench`"),
+            (self.captures.declared(), "captures: what sessions found worth saving"),
+            (self.drafts.declared(), "drafts from your editor"),
         ];
         id_file.into_iter().chain(folders).collect()
     }
 }
 
 impl Workspace {
-    /// Whether the project can be told by its id, and whether a second journal is left.
+    /// Reports files in place of the project's id, and journals that nothing reads any more.
     pub(super) fn check_project(&self, findings: &mut Vec<Finding>) {
         let wrong = self.project.own.iter().flat_map(|own| own.wrong_files());
         for (file, effect) in wrong {
             findings.push(Finding {
                 check: "file",
-                what: format!("{} is not the id of this project, {effect}", file.display()),
+                what: format!("{} is not this project's id, {effect}", file.display()),
                 hint: "remove it".to_owned(),
             });
         }
         for folder in self.lanes.iter().filter_map(|lane| lane.files.as_ref()?.state.left_behind()) {
             findings.push(Finding {
                 check: "journal",
-                what: format!("{} is a journal of an older version, so it is not read", folder.display()),
-                hint: "the log goes on in another folder; remove this one if you do not need it".to_owned(),
+                what: format!("{} is a journal of an older version and is not read", folder.display()),
+                hint: "the log continues in another folder; remove this one if you do not need it".to_owned(),
             });
         }
     }
 }
 
 impl Lane {
-    /// How much a second journal holds of a memory, and where it is.
+    /// A leftover journal of an older version, and how many contents and names of the memory it holds.
     pub(super) fn count_left_behind(&self, traces: &Traces) -> Option<(PathBuf, Result<usize, Failure>)> {
         let files = self.files.as_ref()?;
         let folder = files.state.left_behind()?.to_owned();
@@ -115,8 +114,8 @@ impl Lane {
     }
 }
 
-/// Without a home it is a path that cannot be written: the journal then shelters inside the lane, and captures are not
-/// kept.
+/// A path that cannot be written, for a process without a home directory: the store then uses the fallback journal
+/// inside the lane, and captures are not saved.
 fn no_state() -> StateFolder {
     "/dev/null/lorelane".into()
 }

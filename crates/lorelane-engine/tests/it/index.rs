@@ -576,7 +576,9 @@ fn a_locked_index_stops_neither_reads_nor_writes() {
     assert!(project.listing().contains("Memory second"), "{}", project.listing());
     let (listed, notices) = workspace.maintenance().reindex(Rebuild::Changed).unwrap();
     assert_eq!((listed, notices.len()), (3, 1), "{notices:?}");
-    assert!(workspace.maintenance().diagnose_index().unwrap()[0].what.contains("cannot be kept"));
+    assert!(
+        workspace.maintenance().diagnose_index().unwrap()[0].what.contains("cannot keep the index on disk")
+    );
     holder.execute_batch("ROLLBACK").unwrap();
     assert_equal_to_a_rebuild(&mut project.open(), "the holder is gone");
 }

@@ -173,33 +173,33 @@ fn files_that_cannot_be_read_hide_themselves_and_nothing_else() {
         &scratch.lorelane("doctor").text(),
         &expect![[r#"
             file: decisions/Not A Slug.json: its name is no slug in the folder of a category
-              hint: mend it by hand: until then it is no memory
+              hint: fix the file; it is ignored until then
             file: decisions/a-folder.json: it is not a regular file
               hint: put a regular, readable file in its place
             file: decisions/a-list.json: it is not a JSON object
-              hint: mend it by hand: until then it is no memory
+              hint: fix the file; it is ignored until then
             file: decisions/a-pipe.json: it is not a regular file
               hint: put a regular, readable file in its place
             file: decisions/deep.json: it is not JSON: nested deeper than 100 levels at line 1 column 101
-              hint: mend it by hand: until then it is no memory
+              hint: fix the file; it is ignored until then
             file: decisions/doubled.json: `title` appears twice; the last one counts
-              hint: mend it with `lorelane edit`, or by hand
+              hint: fix it with `lorelane edit`, or by hand
             file: decisions/empty.json: it is not JSON: expected a value at line 1 column 1
-              hint: mend it by hand: until then it is no memory
+              hint: fix the file; it is ignored until then
             file: decisions/huge.json: it is larger than 1024 KiB
               hint: put a regular, readable file in its place
             file: decisions/lost-status.json: record_status: Input should be 'active', 'retired' or 'archived' (got "misplaced")
-              hint: mend it by hand: until then it is no memory
+              hint: fix the file; it is ignored until then
             file: decisions/lost-status.json: its id differs from the file's name; the name counts
-              hint: mend it by hand: until then it is no memory
+              hint: fix the file; it is ignored until then
             file: decisions/not-json.json: it is not JSON: expected a value at line 1 column 1
-              hint: mend it by hand: until then it is no memory
+              hint: fix the file; it is ignored until then
             file: decisions/not-utf8.json: it is not UTF-8 from byte 11
-              hint: mend it by hand: until then it is no memory
+              hint: fix the file; it is ignored until then
             file: decisions/with-bom.json: it starts with a byte-order mark, which other readers stumble over
-              hint: mend it with `lorelane edit`, or by hand
-            listing: index.md differs from what the files say
-              hint: `lorelane reindex` writes it anew
+              hint: fix it with `lorelane edit`, or by hand
+            listing: index.md does not match the memories
+              hint: `lorelane reindex` rewrites it
             exit 1
         "#]],
     );
@@ -269,7 +269,9 @@ fn marks_that_cannot_be_read_stop_no_read() {
     let marks = scratch.read(MARKS);
     scratch.put(MARKS, format!("<<<<<<< ours\n{marks}=======\nnonsense\n\u{0}\n"));
     assert!(scratch.lorelane("list").expect(0).out.starts_with("* "));
-    assert!(scratch.lorelane("doctor").expect(1).out.contains("of .lorelane/marks.jsonl cannot be read"));
+    assert!(
+        scratch.lorelane("doctor").expect(1).out.contains("cannot read all lines of .lorelane/marks.jsonl")
+    );
     fs::remove_file(scratch.project().join(MARKS)).unwrap();
     fs::create_dir(scratch.project().join(MARKS)).unwrap();
     for line in ["list", "show use-jwt", "status"] {
@@ -541,7 +543,7 @@ fn unprivileged_what_may_not_be_written_is_refused_and_reads_go_on() {
     scratch.decide("Use a queue");
     assert!(scratch.lorelane("list").expect(0).out.contains("use-a-queue"));
     scratch.lorelane("reindex").expect(0);
-    assert!(scratch.lorelane("doctor").expect(1).out.contains("the index cannot be kept"));
+    assert!(scratch.lorelane("doctor").expect(1).out.contains("cannot keep the index on disk"));
     chmod(&cache, 0o755);
 }
 

@@ -505,7 +505,7 @@ fn auto_commit_commits_the_touched_files_and_leaves_the_rest_of_the_index() {
     check(
         &git(&scratch, "log --format=%s --name-status"),
         &expect![[r#"
-        memory: undo, receipt 4
+        memory: undo, change 4
 
         D	.claude/memory/decisions/adopt-paseto-tokens-everywhere.json
         A	.claude/memory/decisions/use-jwt.json

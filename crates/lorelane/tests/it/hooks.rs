@@ -855,7 +855,7 @@ fn an_edit_in_place_of_a_large_lane_is_found_by_its_name_in_its_turn_or_at_the_e
         scratch
     };
     let damage = |scratch: &Scratch| fs::write(scratch.project().join(USE_JWT), "{ \"title\": ").unwrap();
-    let back = "The memory that it had overwritten is back.";
+    let back = "The memory it overwrote has been restored.";
 
     let scratch = large();
     damage(&scratch);
@@ -873,7 +873,7 @@ fn an_edit_in_place_of_a_large_lane_is_found_by_its_name_in_its_turn_or_at_the_e
     }
     // What changes a folder is seen at once.
     fs::remove_file(scratch.project().join(USE_JWT)).unwrap();
-    assert!(after(&scratch, "python gen.py").contains("The memory is back"));
+    assert!(after(&scratch, "python gen.py").contains("was removed by hand and has been restored"));
     scratch.put(".claude/memory/runbooks/new.json", "{}");
     assert!(after(&scratch, "python gen.py").contains("new.json.invalid."));
 }
@@ -897,13 +897,13 @@ fn what_a_script_wrote_is_examined_like_everything_else() {
     scratch.put(new, "{}");
     scratch.put(valid, whole.replace("use-jwt", "use-paseto").replace("JWT", "PASETO"));
     let told = after(&scratch, "python gen.py");
-    assert!(told.contains("new.json") && !told.contains("use-paseto") && !told.contains("back"), "{told}");
+    assert!(told.contains("new.json") && !told.contains("use-paseto") && !told.contains("restored"), "{told}");
     assert!(!scratch.exists(new));
     assert!(scratch.lorelane("search paseto").expect(0).out.contains("decision/use-paseto"));
     // Over a memory, in place: the times of its folder stay as they were.
     fs::write(scratch.project().join(USE_JWT), "{ \"title\": ").unwrap();
     let told = after(&scratch, "make");
-    assert!(told.contains("The memory that it had overwritten is back."), "{told}");
+    assert!(told.contains("The memory it overwrote has been restored."), "{told}");
     assert_eq!(scratch.read(USE_JWT), whole);
     // A tool that names another file may have run a formatter.
     scratch.put(new, "{}");

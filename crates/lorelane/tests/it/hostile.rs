@@ -422,5 +422,5 @@ fn masses_in_a_clone_silence_no_hook_and_are_said_once() {
     let listed = scratch.lorelane("list").expect(0).out;
     assert!(listed.contains("/near") && !listed.contains("/far"), "{listed}");
     let found = scratch.lorelane("doctor").expect(1).out;
-    assert!(found.contains("read only its last MiB") && found.contains("lies too deep"), "{found}");
+    assert!(found.contains("read only its last MiB") && found.contains("is nested too deeply"), "{found}");
 }

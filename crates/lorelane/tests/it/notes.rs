@@ -452,12 +452,12 @@ fn a_move_that_was_killed_is_named_and_finished() {
             scratch.lorelane("config set notes.storage project").expect(0);
         }
         let doctor = scratch.lorelane("doctor").out;
-        assert!(doctor.contains("a move was interrupted"), "{doctor}");
+        assert!(doctor.contains("an interrupted move left copies of notes"), "{doctor}");
         let count = addresses(&scratch, "list").len();
         scratch.lorelane("notes move --to user").expect(0);
         assert_eq!(addresses(&scratch, "list").len(), count);
         let doctor = scratch.lorelane("doctor").out;
-        assert!(!doctor.contains("a move was interrupted"), "{doctor}");
+        assert!(!doctor.contains("an interrupted move left copies of notes"), "{doctor}");
         assert!(!scratch.exists(".memories/auth-plan.md"));
     }
 }

@@ -272,7 +272,7 @@ fn a_dry_run_shows_the_lines_and_writes_nothing() {
             +   "enabledPlugins": {
             +     "lorelane@lorelane": true
             … 1 lines more
-        2> warning: ~/home/.claude/settings.json has comments, so claude-code passes over all of it, also over what is yours
+        2> warning: ~/home/.claude/settings.json has comments, so claude-code ignores all of it, including your own settings
     "#]]
     .assert_eq(&said.text());
     for (client, _) in CLIENTS {
@@ -291,7 +291,7 @@ fn settings_that_a_client_passes_over_are_said() {
     let scratch = Scratch::with_store();
     put(&scratch, ".claude/settings.json", "{\n  \"model\": \"opus\", // mine\n}\n");
     let said = scratch.lorelane("setup claude-code").expect(0);
-    let expected = "~/home/.claude/settings.json has a trailing comma, so claude-code passes over all of it";
+    let expected = "~/home/.claude/settings.json has a trailing comma, so claude-code ignores all of it";
     assert!(said.err.contains(expected), "{}", said.text());
     let said = scratch.lorelane("doctor").expect(1);
     assert!(said.out.contains(expected), "{}", said.text());
@@ -351,7 +351,7 @@ fn our_own_file_that_was_changed_is_mended_and_the_change_is_kept() {
     let ours = fs::read_to_string(&path).unwrap();
     fs::write(&path, "// mine\n").unwrap();
     let said = scratch.lorelane("setup --remove opencode").expect(1);
-    assert!(said.err.contains("was changed since lorelane wrote it"), "{}", said.text());
+    assert!(said.err.contains("was edited since lorelane wrote it"), "{}", said.text());
     assert_eq!(fs::read_to_string(&path).unwrap(), "// mine\n");
     scratch.lorelane("setup opencode").expect(0);
     assert_eq!(fs::read_to_string(&path).unwrap(), ours);
@@ -477,9 +477,9 @@ fn doctor_finds_a_program_that_is_gone_or_another_and_setup_mends_it() {
     let said = without_program(&scratch.lorelane("doctor").expect(1));
     expect![[r"
         setup: the hooks of codex call ~/my tools/lorelane, not /bin/lorelane
-          hint: `lorelane setup codex` mends it
+          hint: `lorelane setup codex` fixes it
         setup: the hooks of gemini call ~/my tools/lorelane, not /bin/lorelane
-          hint: `lorelane setup gemini` mends it
+          hint: `lorelane setup gemini` fixes it
         exit 1
     "]]
     .assert_eq(&said);
@@ -487,12 +487,12 @@ fn doctor_finds_a_program_that_is_gone_or_another_and_setup_mends_it() {
     fs::remove_file(home(&scratch, ".gemini/settings.json")).unwrap();
     let said = without_program(&scratch.lorelane("doctor").expect(1));
     expect![[r"
-        setup: the hooks of codex call ~/my tools/lorelane, which is gone
-          hint: `lorelane setup codex` mends it
-        setup: the hooks of gemini call ~/my tools/lorelane, which is gone
-          hint: `lorelane setup gemini` mends it
+        setup: the hooks of codex call ~/my tools/lorelane, which does not exist
+          hint: `lorelane setup codex` fixes it
+        setup: the hooks of gemini call ~/my tools/lorelane, which does not exist
+          hint: `lorelane setup gemini` fixes it
         setup: gemini: ~/home/.gemini/settings.json is gone
-          hint: `lorelane setup gemini` mends it
+          hint: `lorelane setup gemini` fixes it
         exit 1
     "]]
     .assert_eq(&said);

@@ -212,7 +212,7 @@ fn a_memory_lives_from_its_creation_to_its_end() {
             $ lorelane list --status all
             * 2026-09-01 decision/adopt-paseto-for-all-services Adopt PASETO for all services [archived] #auth #tokens
             $ lorelane log -n 3
-            10   2026-09-01T12:00:00Z  gc: 0 expired, 1 past their grace
+            10   2026-09-01T12:00:00Z  gc: 0 expired, 1 past the grace period
             9    2026-03-04T12:00:00Z  retire decision/adopt-paseto-for-all-services
             8    2026-03-04T12:00:00Z  restore decision/adopt-paseto-for-all-services
             $ lorelane log --verify
@@ -288,12 +288,12 @@ fn doctor_names_files_that_lie_where_nobody_reads_them() {
     check(
         &scratch.lorelane("doctor").text(),
         &expect![[r#"
-        file: foo.json lies in no category's folder, so nobody reads it
-          hint: save what it says with `lorelane create CATEGORY --from FILE`, or move it elsewhere
-        file: weird/deep/y.json lies in no category's folder, so nobody reads it
-          hint: save what it says with `lorelane create CATEGORY --from FILE`, or move it elsewhere
-        file: weird/x.json lies in no category's folder, so nobody reads it
-          hint: save what it says with `lorelane create CATEGORY --from FILE`, or move it elsewhere
+        file: foo.json is not in a category's folder, so it is ignored
+          hint: save its content with `lorelane create CATEGORY --from FILE`, or move it elsewhere
+        file: weird/deep/y.json is not in a category's folder, so it is ignored
+          hint: save its content with `lorelane create CATEGORY --from FILE`, or move it elsewhere
+        file: weird/x.json is not in a category's folder, so it is ignored
+          hint: save its content with `lorelane create CATEGORY --from FILE`, or move it elsewhere
         exit 1
     "#]],
     );
@@ -301,8 +301,8 @@ fn doctor_names_files_that_lie_where_nobody_reads_them() {
         scratch.put(&format!("{LANE}/weird/{number}.json"), "{}");
     }
     let said = scratch.lorelane("doctor").expect(1).out;
-    assert_eq!(said.matches("so nobody reads it").count(), 20, "{said}");
-    assert!(said.contains("more than 20 files lie in no category's folder"), "{said}");
+    assert_eq!(said.matches("so it is ignored").count(), 20, "{said}");
+    assert!(said.contains("more than 20 files are not in a category's folder"), "{said}");
 
     // A folder may hold other things.
     let scratch = Scratch::with_store();
@@ -310,7 +310,7 @@ fn doctor_names_files_that_lie_where_nobody_reads_them() {
     scratch.put("docs/readme.md", "# Hello");
     scratch.lorelane("doctor").expect(0);
     scratch.put("docs/foo.json", "{}");
-    assert!(scratch.lorelane("doctor").expect(1).out.contains("foo.json lies in no category's folder"));
+    assert!(scratch.lorelane("doctor").expect(1).out.contains("foo.json is not in a category's folder"));
 }
 
 #[test]
@@ -887,19 +887,19 @@ fn status_tells_the_store_on_one_screen() {
             health   GOOD
 
             writes only in
-              ~/project/.claude/memory  (memories, listing, settings of the records)
+              ~/project/.claude/memory  (memories, index.md, memory-config.json)
               ~/project/.lorelane  (marks: pins, former addresses, origins, rejections)
               ~/project/lorelane.toml  (settings of lorelane)
               ~/project/.memories  (notes)
               ~/home/state/lanes/LANE  (journal of the notes: log, undo)
               ~/home/cache/lanes/LANE  (index of the notes: may be deleted)
               ~/home/state/lanes/LANE  (journal: log, undo)
-              ~/project/.lorelane/id  (id of the project: finds its log if it is moved)
-              ~/home/state/projects/ID  (ledger, results of bench: why)
-              ~/home/state/projects/ID/captures  (captures: what sessions left to be saved)
-              ~/home/state/projects/ID/drafts  (drafts of an editor)
+              ~/project/.lorelane/id  (project id: keeps the log if the project moves)
+              ~/home/state/projects/ID  (ledger for `why`, results of `bench`)
+              ~/home/state/projects/ID/captures  (captures: what sessions found worth saving)
+              ~/home/state/projects/ID/drafts  (drafts from your editor)
               ~/home/cache/lanes/LANE  (index: may be deleted)
-              ~/home/state/hooks.log  (what hooks could not do)
+              ~/home/state/hooks.log  (errors in hooks)
               ~/home/state/trust  (projects whose settings you trust)
               ~/home/data/models  (the second model, if one was added)
               ~/home/state/agents  (what `setup` installed, and backups)
@@ -1182,12 +1182,12 @@ fn a_memory_that_was_deleted_by_hand_comes_back_from_the_log() {
     check(
         &scratch.lorelane("doctor").text(),
         &expect![[r#"
-        listing: index.md differs from what the files say
-          hint: `lorelane reindex` writes it anew
-        journal: decisions/keep-redis.json was deleted outside lorelane, and the log has it
-          hint: `lorelane restore decision/keep-redis` brings it back, `lorelane forget decision/keep-redis` takes it out of the log
-        journal: decisions/use-jwt.json was deleted outside lorelane, and the log has it
-          hint: `lorelane restore decision/use-jwt` brings it back, `lorelane forget decision/use-jwt` takes it out of the log
+        listing: index.md does not match the memories
+          hint: `lorelane reindex` rewrites it
+        journal: decisions/keep-redis.json was deleted outside lorelane; the log still has it
+          hint: `lorelane restore decision/keep-redis` brings it back; `lorelane forget decision/keep-redis` removes it from the log
+        journal: decisions/use-jwt.json was deleted outside lorelane; the log still has it
+          hint: `lorelane restore decision/use-jwt` brings it back; `lorelane forget decision/use-jwt` removes it from the log
         exit 1
     "#]],
     );
@@ -1241,7 +1241,7 @@ fn what_git_removed_is_a_note_and_no_harm() {
         &scratch.lorelane("doctor").expect(0).text(),
         &expect![[r#"
         everything is as it should be
-        2> note: git removed 1 of the memories in the log, `lorelane restore` brings one back: decisions/use-jwt.json
+        2> note: git removed 1 of the memories in the log; `lorelane restore` brings one back: decisions/use-jwt.json
     "#]],
     );
     scratch.lorelane("restore use-jwt").expect(0);
@@ -1368,7 +1368,7 @@ fn doctor_names_what_is_in_the_place_of_a_folder() {
         let _ = fs::remove_dir_all(scratch.project().join(place));
         scratch.put(place, "a file");
         let said = scratch.lorelane("doctor").expect(1).out;
-        assert!(said.contains(&format!("{place} is no folder")), "{place}: {said}");
+        assert!(said.contains(&format!("{place} is not a folder")), "{place}: {said}");
     }
 }
 
@@ -1407,5 +1407,5 @@ fn notes_that_differ_only_in_capitals_are_named_and_never_made_by_a_move() {
     assert!(said.err.contains("plan.md exists"), "{}", said.text());
     fs::write(scratch.home().join("data/memories/plan.md"), "beside it").unwrap();
     let said = scratch.lorelane("doctor").expect(1).out;
-    assert!(said.contains("PLAN.md and plan.md differ only in capitals"), "{said}");
+    assert!(said.contains("PLAN.md and plan.md differ only in case"), "{said}");
 }

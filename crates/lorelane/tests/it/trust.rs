@@ -365,7 +365,7 @@ fn a_project_that_the_user_has_worked_in_before_is_trusted_once() {
                 .lorelane_with_input("hook prompt", r#"{"prompt": "how do we use JWT?", "cwd": "."}"#)
                 .expect(0);
         }
-        let notice = "warning: the settings of this project are trusted because you have worked in it before: secrets; `lorelane trust --remove` takes that back\n";
+        let notice = "warning: the settings of this project are trusted because you have worked in it before: secrets; `lorelane trust --remove` revokes this\n";
         assert_eq!(scratch.lorelane("list").expect(0).err, notice);
         assert_eq!(scratch.lorelane("list").expect(0).err, "");
         assert_eq!(in_force(&scratch, "secrets"), "\"redact\"");

@@ -1,4 +1,4 @@
-//! What a stopping session leaves to be saved.
+//! The stop hook: triage of a session, its capture file, and the request to save.
 
 mod consolidate;
 
@@ -25,14 +25,14 @@ use std::collections::BTreeSet;
 use std::path::Path;
 use std::sync::Arc;
 
-/// More memories than a session is shown.
+/// How many memories shown in a session are excluded from triage: more than a session is shown.
 const SHOWN_MAX: usize = 200;
 
-/// The categories that people were told are full: a file in the project's state folder, a name in each line.
+/// A file in the project's state folder with the categories that were reported as full, one per line.
 const TOLD_FULL: &str = "told-full";
 const TOLD_FULL_MAX_BYTES: u64 = 1 << 10;
 
-/// What sessions leave to be saved, and what becomes of it, for as long as the workspace is borrowed.
+/// Capture and consolidation for a borrowed workspace.
 #[derive(Debug)]
 pub struct SessionCapture<'w> {
     workspace: &'w mut Workspace,
@@ -44,7 +44,7 @@ impl Workspace {
     }
 }
 
-/// What a stop needs to know of a project, whether it has a store or not. No index is opened.
+/// What a stop hook needs of a project, whether it has a store or not. Opens no index.
 #[derive(Debug)]
 pub struct StopContext {
     pub policy: Policy,
@@ -56,8 +56,7 @@ pub struct StopContext {
 pub struct TriageResult {
     pub activity: Activity,
     pub items: Vec<CapturedItem>,
-    /// Found, too, but their categories take no more memories: kept until there is room. That is said with the one
-    /// request of a session.
+    /// Items of full categories, kept until there is room. They are mentioned in the session's one request.
     pub full: Vec<CapturedItem>,
 }
 
@@ -72,7 +71,7 @@ impl StopContext {
         let user = folders.as_ref().map(|folders| folders.config.as_path());
         let config = ConfigFiles::of_project(&*disk, &project, user);
         let policy = settled(&*disk, env.now, folders.as_ref(), &config, &project, &lane);
-        // What the id of a project is written through must follow no link that the project has.
+        // The project's id may be written through this disk, which must follow no link inside the project.
         let own = folders.as_ref().map(Folders::all).unwrap_or_default();
         let disk = disk.below(&project, &own).ok().flatten().unwrap_or(disk);
         let captures = Project::new(&disk, project, &lane, folders.as_ref()).captures(&disk);
@@ -80,25 +79,25 @@ impl StopContext {
     }
 }
 
-/// Where the words of a session are.
+/// Where the text of a session comes from.
 #[derive(Clone, Copy, Debug)]
 pub enum TranscriptSource<'a> {
-    /// `last` are the last words, which the file may not have yet.
+    /// `last` is the last message, which the file may not have yet.
     Transcript { path: &'a Path, format: TranscriptFormat, last: &'a str },
-    /// The last words alone, where a client's transcript cannot be read.
+    /// Only the last message, for clients whose transcript cannot be read.
     Last { assistant: &'a str },
 }
 
-/// What is said at the end of a turn.
+/// The output of a stop hook.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum StopRequest {
-    /// The agent is asked to save what was found.
+    /// Asks the agent to save what was found.
     Save(String),
-    /// The person is told that a category takes no more memories.
+    /// Tells the person that a category is full.
     Full(String),
 }
 
-/// A session, and how its turn ends.
+/// The end of a turn in a session.
 #[derive(Clone, Copy, Debug)]
 pub struct Turn<'a> {
     pub client: &'a str,
@@ -111,12 +110,12 @@ pub struct Turn<'a> {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum AskPolicy {
     Yes,
-    /// The transcript tells whether somebody is there. Where it does not, nobody is asked: the answer that an
-    /// unattended run prints is what was asked for.
+    /// Only if the transcript shows that a person is present, or `stop.unattended` allows it. Otherwise the
+    /// request would replace the answer that a script waits for; what was found is offered later.
     IfAttended,
-    /// Nobody is there: the settings decide.
+    /// No person is present: `stop.unattended` decides.
     Unattended,
-    /// The session goes on or ends without us.
+    /// The client cannot be asked here: the session goes on or ends anyway.
     No,
 }
 
@@ -129,7 +128,8 @@ impl TranscriptSource<'_> {
 }
 
 impl Turn<'_> {
-    /// The transcript that is to be read again, where a client writes the last answer after the stop.
+    /// The transcript to read again later, for clients that write the last answer after the stop hook.
+    /// Waiting for it here would delay every turn.
     fn unread(&self) -> Option<UnreadTranscript> {
         let TranscriptSource::Transcript { path, format, .. } = self.transcript else { return None };
         let is_stop = self.may_ask != AskPolicy::No;
@@ -143,7 +143,8 @@ impl Turn<'_> {
 }
 
 impl SessionCapture<'_> {
-    /// Keeps what a session leaves to be saved, and says what is to be said about it: at most once per session.
+    /// Saves what triage finds in a session, and returns what to say about it. The agent is asked at most once per
+    /// session.
     pub fn stop(&mut self, env: &Env, turn: &Turn<'_>) -> Result<Option<StopRequest>, Failure> {
         if !self.workspace.policy.triage_enabled() {
             return Ok(None);
@@ -161,7 +162,7 @@ impl SessionCapture<'_> {
                 let until = conversation.messages.last().map(|message| message.at);
                 (conversation.after(capture.until), until)
             }
-            // Last words have no place.
+            // A single message has no position in a transcript.
             TranscriptSource::Last { .. } => (conversation, None),
         };
         let shown = self.shown_in(turn.session);
@@ -196,7 +197,7 @@ impl SessionCapture<'_> {
         })
     }
 
-    /// Reads what transcripts did not have yet when their sessions stopped, and keeps what they leave to be saved.
+    /// Triages transcripts whose last answer was not written yet when their sessions stopped.
     pub fn capture_unread(&mut self, env: &Env) -> Result<(), Failure> {
         let mut outcome = Ok(());
         for UnreadTranscript { session, client, path, .. } in self.workspace.captures().take_unread() {
@@ -204,14 +205,15 @@ impl SessionCapture<'_> {
                 let spoken = TranscriptSource::Transcript { path: &path, format, last: "" };
                 let turn =
                     Turn { client: &client, session: &session, transcript: spoken, may_ask: AskPolicy::No };
-                // One that cannot be read keeps nobody from the others.
+                // An unreadable transcript does not stop the others; the first error is returned.
                 outcome = outcome.and(self.stop(env, &turn).map(drop));
             }
         }
         outcome
     }
 
-    /// Those of the full categories that nobody was told of yet. Once there was room in one, it is news again.
+    /// The full categories that were not reported yet. Each is reported once until it had room again: nobody reads
+    /// what every session repeats.
     fn untold(&self, full: &[Category], items: &[CapturedItem]) -> Vec<Category> {
         let file = self.workspace.project.state.join(TOLD_FULL);
         let text =
@@ -224,7 +226,7 @@ impl SessionCapture<'_> {
         if !roomy.is_empty() || !news.is_empty() {
             still.extend(&news);
             let names: String = still.iter().map(|category| format!("{}\n", category.name())).collect();
-            // Where it cannot be remembered, the next session says it once more.
+            // If this cannot be written, the next session reports it once more.
             let file = self.workspace.project.state.for_writing().join(TOLD_FULL);
             let _ = write_plain(&*self.workspace.disk, &file, names.as_bytes());
         }
@@ -260,7 +262,8 @@ impl SessionCapture<'_> {
         }
     }
 
-    /// What lorelane put into this session's prompts: nothing is learned from our own words.
+    /// The texts that lorelane injected into this session. Triage ignores them: a memory must not be captured
+    /// again because it was shown.
     fn shown_in(&self, session: &str) -> Vec<String> {
         let lines = self.workspace.ledger().lines_of(session);
         let own = lines.iter().flat_map(|line| &line.shown);
@@ -269,7 +272,7 @@ impl SessionCapture<'_> {
         memories.flat_map(|loaded| briefing::said_of(&loaded.memory)).collect()
     }
 
-    /// Looks for what a conversation leaves to be saved, as the project's settings say.
+    /// Scores a conversation with the project's thresholds and returns what is worth saving.
     pub fn triage(
         &mut self,
         conversation: Conversation,
@@ -299,7 +302,7 @@ impl SessionCapture<'_> {
         Ok(triaged)
     }
 
-    /// Sessions have a window of their own, which makes room by itself.
+    /// Whether a category takes no more memories. Session summaries are never full: their window retires old ones.
     pub(in crate::workspace) fn is_full(&mut self, category: Category) -> Result<bool, Failure> {
         if category == Category::SessionSummary {
             return Ok(false);
@@ -311,7 +314,8 @@ impl SessionCapture<'_> {
     }
 }
 
-/// Says where items stand by lines, which people can look up. A transcript that is gone by now keeps its bytes.
+/// Replaces byte offsets by line numbers, which people can look up. Offsets stay if the transcript is gone, or far
+/// into it: counting lines there would read more than a stop hook may.
 fn number_lines(path: &Path, items: &mut [CapturedItem]) {
     let byte =
         |item: &CapturedItem| if let TranscriptPosition::Byte(byte) = item.origin.at { byte } else { 0 };

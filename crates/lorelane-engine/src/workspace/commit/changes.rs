@@ -1,4 +1,4 @@
-//! Changes that are more than a plan: taking back, rejecting, collecting garbage; and the log of them all.
+//! `gc`, `reject`, `undo`, and the log.
 
 use crate::backend::{ChangeTarget, LogEntry, LogFault, LogTail, NextUndo, nothing_left};
 use crate::workspace::commit::warnings;
@@ -17,17 +17,17 @@ use lorelane_core::text::{cut, one_line};
 use lorelane_core::time::Timestamp;
 use std::sync::Arc;
 
-/// By what changes of several lanes are told apart: the order, the time, the journal's own time.
+/// Sort key for changes of several lanes: the shared order, the time, the journal's mtime.
 type ChangeOrder = (u64, Timestamp, Option<i64>);
 
-/// A change of the log, and the lane that it was made in. Each lane counts its own.
+/// A log entry and its lane. Each lane numbers its own entries.
 #[derive(Clone, Debug)]
 pub struct LaneLogEntry {
     pub lane: LaneId,
     pub entry: LogEntry,
 }
 
-/// Ways to change memories beside [`Workspace::commit`], and the log.
+/// Changes that are not a ready-made plan, and the log, for a borrowed workspace.
 #[derive(Debug)]
 pub struct Changes<'w> {
     pub(super) workspace: &'w mut Workspace,
@@ -40,23 +40,24 @@ impl Workspace {
 }
 
 impl Changes<'_> {
-    /// Does garbage collection. What is garbage is decided under the lock: a memory that was restored or revised
-    /// while somebody thought about it stays.
+    /// Collects garbage. What is garbage is decided again under the lock: a memory that was restored or
+    /// revised since the preview stays.
     pub fn collect_garbage(&mut self) -> Result<Receipt, Failure> {
         self.workspace.commit_planned(LaneId::Records, |workspace| {
             let GarbageCollection { changes, expired, over, .. } = workspace.changes().garbage()?;
-            let because = format!("gc: {} expired, {} past their grace", expired.len(), over.len());
+            let because = format!("gc: {} expired, {} past the grace period", expired.len(), over.len());
             Ok(Plan { changes, because })
         })
     }
 
-    /// Retires a memory and marks what it says as unwanted. What it says is read under the lock.
+    /// Retires a memory and marks its content as rejected, so that it is not captured again. The content is
+    /// read under the lock.
     pub fn reject(&mut self, address: &Address, because: &str) -> Result<Receipt, Failure> {
         let lane = self.workspace.lane_for(address)?;
         self.workspace.commit_planned(lane, |workspace| workspace.changes().rejection(address, because))
     }
 
-    /// What a rejection does. One that is out of recall already stays where it is.
+    /// The plan of a rejection. A retired or archived memory keeps its status: it is out of recall already.
     pub fn rejection(&self, address: &Address, because: &str) -> Result<Plan, Failure> {
         let memory = self.workspace.load(address)?.memory;
         let marks = self.workspace.read_marks()?;
@@ -74,7 +75,7 @@ impl Changes<'_> {
         Ok(Plan { changes, because: format!("reject {address}: {}", cut(&one_line(because), 200)) })
     }
 
-    /// Takes back the newest change that is not undone yet.
+    /// Undoes the newest change of any lane that is not undone yet.
     pub fn undo(&mut self) -> Result<Receipt, Failure> {
         self.workspace.refuse_when_misconfigured()?;
         let (lane, _) = self.newest_undo()?;
@@ -84,7 +85,7 @@ impl Changes<'_> {
         let done = writer.undo(self.workspace.now)?;
         notices.extend(warnings(&done.warnings));
         let touched: Vec<RelPath> = done.changes.iter().filter_map(ChangeTarget::lane_path).collect();
-        let because = done.number.map_or_else(String::new, |number| format!("undo, receipt {number}"));
+        let because = done.number.map_or_else(String::new, |number| format!("undo, change {number}"));
         notices.extend(self.workspace.settle(
             lane,
             writer,
@@ -97,7 +98,7 @@ impl Changes<'_> {
         Ok(Receipt { number: done.number, at: self.workspace.now, outcomes, notices })
     }
 
-    /// The newest changes of all lanes, newest first, and how many there are.
+    /// The `limit` newest changes of all lanes, newest first, and how many there are in all.
     pub fn recent(&self, limit: usize) -> Result<(Vec<LaneLogEntry>, usize), Failure> {
         let (mut logged, mut all) = (Vec::new(), 0);
         for lane in &self.workspace.lanes {
@@ -105,13 +106,13 @@ impl Changes<'_> {
             logged.extend(entries.into_iter().map(|entry| LaneLogEntry { lane: lane.id(), entry }));
             all += total;
         }
-        // Stable: those of one second and lane stay in their order.
+        // A stable sort: changes of one lane in the same second keep their order.
         logged.sort_by_key(|logged| std::cmp::Reverse((logged.entry.order, logged.entry.at)));
         logged.truncate(limit);
         Ok((logged, all))
     }
 
-    /// The change that an undo would take back, and what it would say. Judged as the undo judges it.
+    /// The change that `undo` would revert, and its warnings. Runs the same checks as `undo`, without the lock.
     pub fn next_undo(&self) -> Result<(LaneLogEntry, Vec<Notice>), Failure> {
         self.workspace.refuse_when_misconfigured()?;
         let (lane, NextUndo { entry, refused, passed_over }) = self.newest_undo()?;
@@ -122,9 +123,9 @@ impl Changes<'_> {
         }
     }
 
-    /// The lane of the newest change that can be undone. Clocks are set back, so the order is counted; changes from
-    /// before that was so are told apart by their times, and two of the same second by their journals. Where nothing
-    /// can be undone, a lane whose changes are passed over says so, or else the records'.
+    /// The lane of the newest change that can be undone. Clocks can be set back, so changes carry an order. Older
+    /// entries without one are compared by time, and within a second by the mtime of their journals. If nothing
+    /// can be undone, returns a lane whose changes were passed over, which explains why, or else the records.
     fn newest_undo(&self) -> Result<(LaneId, NextUndo), Failure> {
         let mut newest: Option<((Option<ChangeOrder>, bool), LaneId, NextUndo)> = None;
         for lane in &self.workspace.lanes {
@@ -139,19 +140,19 @@ impl Changes<'_> {
             }
         }
         let (_, lane, upcoming) = newest.expect("the records are always open");
-        // Half of a move is in another lane's journal: to take back this half would remove every note.
+        // The other half of a move is in another lane's journal: undoing this half alone would remove every note.
         if upcoming.entry.as_ref().is_some_and(is_move) {
             return Err(Failure::UndoesMove);
         }
         Ok((lane, upcoming))
     }
 
-    /// What is wrong with the logs of all lanes.
+    /// Verifies the logs of all lanes.
     pub fn verify_logs(&self) -> Vec<LogFault> {
         self.workspace.lanes.iter().flat_map(|lane| lane.documents.log().verify()).collect()
     }
 
-    /// What garbage collection would do now.
+    /// What `gc` would do now.
     pub fn garbage(&mut self) -> Result<GarbageCollection, Failure> {
         let records = self.workspace.lanes.records_mut();
         records.scan()?;
@@ -159,7 +160,8 @@ impl Changes<'_> {
         Ok(retention::collect(entries.iter(), &self.workspace.policy, self.workspace.now))
     }
 
-    /// The memory that a person means to restore: also one whose file was deleted outside, while the log has it.
+    /// Resolves what somebody typed to a memory to restore. Its file may have been deleted outside lorelane,
+    /// as long as the log has it.
     pub fn find_to_restore(&mut self, typed: &str) -> Result<Address, Failure> {
         let unclear = match self.workspace.find(typed) {
             Err(Failure::Unclear(unclear)) => unclear,
@@ -182,7 +184,7 @@ fn is_move(entry: &LogEntry) -> bool {
     entry.because.as_deref().is_some_and(|because| because.starts_with(MOVE))
 }
 
-/// `None` for a file that was in quarantine: it is no memory.
+/// `None` for a quarantined file, which is not a memory.
 fn undone(lane: &Lane, path: &RelPath) -> Option<change::Outcome> {
     if quarantine::is_aside(path.file_name()) {
         return None;

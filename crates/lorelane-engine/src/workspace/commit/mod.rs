@@ -1,4 +1,4 @@
-//! Plans become receipts.
+//! Commits plans: lock, stage, write, then update the index, `index.md` and git.
 
 mod changes;
 mod notes;
@@ -22,13 +22,14 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 impl Workspace {
-    /// Does all of a plan or nothing.
+    /// Makes all changes of a plan, or none.
     pub fn commit(&mut self, plan: &Plan) -> Result<Receipt, Failure> {
         let lane = self.lane_of_plan(plan)?;
         self.commit_planned(lane, |_| Ok(plan.clone()))
     }
 
-    /// The lane that a plan changes. Each has a journal of its own, so no plan can be done in two of them as a whole.
+    /// The lane that a plan changes. Each lane has its own journal, so a plan in two lanes could not be
+    /// atomic and is rejected.
     fn lane_of_plan(&mut self, plan: &Plan) -> Result<LaneId, Failure> {
         let mut lane = None;
         for change in &plan.changes {
@@ -41,7 +42,7 @@ impl Workspace {
         Ok(lane.unwrap_or(LaneId::Records))
     }
 
-    /// Locks, makes the plan from what stands there now, and does it.
+    /// Locks the lane, makes the plan from its current state, and commits it.
     pub(in crate::workspace) fn commit_planned(
         &mut self,
         lane: LaneId,
@@ -51,11 +52,12 @@ impl Workspace {
         let documents = Arc::clone(&self.lanes[lane].documents);
         let mut writer = documents.begin()?;
         let mut notices = self.catch_up(lane, &mut *writer)?;
+        // Planned and staged under the lock: a revision is judged by the file that it replaces.
         let plan = make_plan(self)?;
         let staged = self.staged(lane, &plan)?;
         let touched = staged.touched();
         notices.extend(staged.notices);
-        // The log is read by people and pasted into issues: a reason may quote what the memory may not hold.
+        // The log is pasted into issues, so secrets in a reason are masked.
         let because = secret::masked(&plan.because);
         let done = writer.apply(staged.edits, &because, self.now)?;
         notices.extend(warnings(&done.warnings));
@@ -63,7 +65,7 @@ impl Workspace {
         Ok(Receipt { number: done.number, at: self.now, outcomes: staged.outcomes, notices })
     }
 
-    /// What a plan would do; nothing is locked or written.
+    /// What a plan would do. Takes no lock and writes nothing.
     pub fn preview(&mut self, plan: &Plan) -> Result<Receipt, Failure> {
         self.refuse_when_misconfigured()?;
         let lane = self.lane_of_plan(plan)?;
@@ -74,6 +76,7 @@ impl Workspace {
 
     fn staged(&mut self, lane: LaneId, plan: &Plan) -> Result<StagedPlan, Failure> {
         match stage(self, &self.lanes[lane], plan) {
+            // A damaged index is rebuilt, or replaced by one in memory, and the plan is staged again.
             Err(Failure::Index(fault)) => {
                 self.lanes[lane].replace_index(fault)?;
                 stage(self, &self.lanes[lane], plan)
@@ -82,6 +85,7 @@ impl Workspace {
         }
     }
 
+    /// A broken configuration stops writes, because it may say where memories go. It never stops a read.
     pub(in crate::workspace) fn refuse_when_misconfigured(&self) -> Result<(), Failure> {
         self.refuse_untrusted_root()?;
         let stopping: Vec<ConfigProblem> =
@@ -89,14 +93,15 @@ impl Workspace {
         if stopping.is_empty() { Ok(()) } else { Err(Failure::Misconfigured(stopping)) }
     }
 
-    /// Brings the index up to what the lane says before a rule relies on it, and completes what was begun.
+    /// Updates the index before a rule relies on it, and completes an interrupted `forget`.
     pub(in crate::workspace) fn catch_up(
         &mut self,
         at: LaneId,
         writer: &mut dyn Transaction,
     ) -> Result<Vec<Notice>, Failure> {
         for other in self.lanes.others(at) {
-            // A log that cannot be read has no place in the order.
+            // All lanes share one order of changes, which `undo` follows. An unreadable log does not take
+            // part in it.
             writer.comes_after(other.documents.log().newest_order().unwrap_or(0));
         }
         let recovered: Vec<RelPath> = writer.recovered().iter().filter_map(ChangeTarget::lane_path).collect();
@@ -112,7 +117,8 @@ impl Workspace {
         Ok(notices)
     }
 
-    /// The change is durable; what follows is derived, and its failure is said instead of undoing it.
+    /// Updates what is derived from a change: index, `index.md`, git. The change is durable by now, so a
+    /// failure here is a warning.
     pub(in crate::workspace) fn settle(
         &mut self,
         at: LaneId,
@@ -131,14 +137,14 @@ impl Workspace {
                 Ok(()) => notices.extend(lane.write_listing()),
                 Err(failure) => {
                     notices.push(Notice::warning(format!(
-                        "the index is not up to date: {failure}; `lorelane reindex` mends it"
+                        "the index is not up to date: {failure}; `lorelane reindex` fixes it"
                     )));
                 }
             }
         }
         if let Err(fault) = writer.finish() {
             notices.push(Notice::warning(format!(
-                "the journal's last line is missing and comes with the next change: {fault}"
+                "cannot write the journal's last line, which the next change adds: {fault}"
             )));
         }
         if self.policy.auto_commit() && !changes.is_empty() {
@@ -155,7 +161,7 @@ impl Workspace {
         because: &str,
     ) -> Option<Notice> {
         let lane = &self.lanes[at];
-        // What belongs to no project is in no project's history.
+        // Notes in the user's data folder are not part of the project's repository.
         let files = lane.files.as_ref().filter(|files| files.root.starts_with(&self.project.root))?;
         let mut files: Vec<PathBuf> = changes.iter().map(|place| files.store.path_of(place)).collect();
         files.extend(lane.listing_file().filter(|_| listed));

@@ -1,4 +1,4 @@
-//! Recall asked about its own memories, and the results of that on disk.
+//! `bench`: measures recall on the project's own memories and keeps the results.
 
 use super::Maintenance;
 use crate::append_log;
@@ -16,26 +16,26 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 const EXPECTATIONS_MAX_BYTES: u64 = 16 << 20;
-/// Some two hundred runs; a full file becomes the old one.
+/// About two hundred runs; a full file is rotated.
 const RESULTS_MAX_BYTES: u64 = 1 << 20;
-/// An answer that comes later has not come.
+/// A memory that ranks below this counts as not found.
 const ANSWERS: usize = 10;
 
-/// What a run says, and how long it took to find it out.
+/// The result of a run, and how long its searches took.
 #[derive(Debug)]
 pub struct BenchOutcome {
     pub report: BenchReport,
-    /// How many active memories there are.
+    /// The number of active memories.
     pub memories: usize,
-    /// The files that say what is expected.
+    /// The files the expectations were read from.
     pub files: Vec<PathBuf>,
-    /// Half of the searches took less.
+    /// The median time of a search.
     pub median: Duration,
 }
 
 impl Maintenance<'_> {
-    /// Asks what is expected and what the memories themselves give to ask, and compares it with the newest baseline.
-    /// `given` are files of expectations beside the project's own. Nothing is kept.
+    /// Runs the expectations and the questions made from memories, and compares the result with the newest
+    /// baseline. `given` are files of expectations beside the project's own. Writes nothing.
     pub fn bench(&mut self, given: &[PathBuf]) -> Result<BenchOutcome, Failure> {
         let (files, expected) = self.expectations(given)?;
         self.scan()?;
@@ -60,7 +60,8 @@ impl Maintenance<'_> {
         Ok(BenchOutcome { report, memories: active.len(), files, median })
     }
 
-    /// Keeps the results of a run, for the next one to be compared with.
+    /// Appends a run to the results. They are numbers and digests: words would have to be forgotten with their
+    /// memory.
     pub fn keep_bench(&self, kept: &BenchRun) -> Result<(), Failure> {
         let state = self.workspace.project.state.for_writing();
         let (current, former) = self.bench_files();
@@ -70,14 +71,15 @@ impl Maintenance<'_> {
         append_log::rotate(&*self.workspace.disk, &current, &former, RESULTS_MAX_BYTES).map_err(fault)?;
         let mut text = kept.line();
         if self.workspace.disk.stat(&current).map_err(fault)?.is_none() {
-            // The baseline comes along: else a long streak of failing runs would push it out, and the next one
-            // would be compared with nothing.
+            // A new file starts with the baseline: otherwise a long series of failing runs would rotate it
+            // away, and the next run would have nothing to be compared with.
             text.insert_str(0, &baseline.map(|baseline| baseline.line()).unwrap_or_default());
         }
         self.workspace.disk.append(&current, text.as_bytes()).map_err(fault)
     }
 
-    /// The newest run that others are compared with.
+    /// The newest run that is a baseline. A failed or worse run is not: a regression would otherwise fail
+    /// only once.
     fn bench_baseline(&self) -> Option<BenchRun> {
         let (current, former) = self.bench_files();
         [current, former].iter().find_map(|path| {
@@ -100,7 +102,7 @@ impl Maintenance<'_> {
         Ok(hits)
     }
 
-    /// All memories are read, one after the other: only then is it known which words stand nowhere.
+    /// Reads all memories, not only the sampled ones: the unanswerable questions need words that occur in none.
     fn own_questions(&self, active: &[MemorySummary]) -> Vec<Question> {
         let drawn = sample(active.iter().map(|entry| &entry.address));
         let mut vocabulary = TermIndex::default();
@@ -125,7 +127,7 @@ impl Maintenance<'_> {
         })
     }
 
-    /// The files of expectations that there are, and what they expect of the memories as they are called now.
+    /// The files of expectations that exist, and their expectations, with former addresses resolved.
     fn expectations(&self, given: &[PathBuf]) -> Result<(Vec<PathBuf>, Vec<Expectation>), Failure> {
         let own = self.workspace.project.root.join(MARKS_FOLDER).join(EXPECTATIONS_FILE);
         let (mut files, mut expected) = (Vec::new(), Vec::new());
@@ -156,6 +158,7 @@ impl Maintenance<'_> {
     }
 }
 
+/// One invalid line rejects the whole file: a typo must not pass for an expectation that is met.
 fn understood(path: &Path, bytes: &[u8]) -> Result<Vec<Expectation>, Failure> {
     expectations(&String::from_utf8_lossy(bytes))
         .map_err(|fault| Failure::Expectation { path: path.to_owned(), fault })

@@ -1,4 +1,4 @@
-//! Looks for everything that is not as it should be, and changes nothing.
+//! `status` and `doctor`: check the store for problems. Neither changes a memory.
 
 use super::Maintenance;
 use crate::backend::ExternalChanges;
@@ -24,45 +24,45 @@ use lorelane_core::time::Timestamp;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-/// A memory that is revised this often may have lost its subject.
+/// A memory revised more often than this may have drifted from its subject.
 const HEAVILY_REVISED: u64 = 5;
 const RECENT_DAYS: i64 = 7;
-/// So many files that belong to no category are named; more of them have one reason.
+/// How many files outside category folders are named; more than this usually have one cause.
 const STRAYS_MAX: usize = 20;
-/// So many memories are named that git removed.
+/// How many of the memories that git removed are named.
 const TAKEN_MAX: usize = 5;
-/// A `memory_root` may lie in a large tree: after so many folders no further one is looked into.
+/// How many folders are searched for such files: `memory_root` may be a large tree.
 const STRAY_FOLDERS_MAX: usize = 200;
 
-/// What is wrong, and what only looks so.
+/// Problems, and what only looks like one.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Diagnosis {
     pub findings: Vec<Finding>,
-    /// What is as somebody wanted it.
+    /// Deviations that are intended, such as memories that a git checkout removed.
     pub notes: Vec<String>,
 }
 
-/// How the lane is, at a glance.
+/// The data of `status`.
 #[derive(Clone, Debug)]
 pub struct Overview {
     pub counts: BTreeMap<(MemoryKind, Status), usize>,
     pub listing: Sync,
     pub heavily_revised: Vec<MemorySummary>,
-    /// Retired in the last days, with how many.
+    /// Retired in the last seven days, with the days since.
     pub recently_retired: Vec<(MemorySummary, i64)>,
     pub pinned: usize,
     pub unreadable: usize,
 }
 
 impl Overview {
-    /// How many memories of these kinds have a status.
+    /// The number of memories with a status, of the kinds that `of` accepts.
     pub fn count(&self, status: Status, of: impl Fn(MemoryKind) -> bool) -> usize {
         let counts = self.counts.iter().filter(|((kind, counted), _)| *counted == status && of(*kind));
         counts.map(|(_, count)| count).sum()
     }
 }
 
-/// Whether the listing says what the files say.
+/// Whether `index.md` matches the files.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Sync {
     InSync {
@@ -70,7 +70,7 @@ pub enum Sync {
     },
     Missing,
     Differs,
-    /// Somebody's own file has its name: nothing is wrong, and there is no listing.
+    /// A file that lorelane did not write has its name. That is no problem: there is no listing then.
     Foreign,
 }
 
@@ -85,7 +85,7 @@ impl Maintenance<'_> {
             entry.status == Status::Retired
                 && since_retired(entry).is_some_and(|days| (0..=RECENT_DAYS).contains(&days))
         };
-        // One by one: all of a large store would take more memory than the answer is worth.
+        // Filtered row by row: collecting every entry of a large store first would take too much memory.
         let (mut heavily_revised, mut recently_retired) = (Vec::new(), Vec::new());
         let (mut counts, mut unreadable) = (BTreeMap::new(), 0);
         for lane in &mut self.workspace.lanes {
@@ -114,7 +114,7 @@ impl Maintenance<'_> {
         })
     }
 
-    /// Everything that is wrong, in the order of the checks.
+    /// Runs all checks and returns their findings in order.
     pub fn diagnose(&mut self, secrets: bool) -> Result<Diagnosis, Failure> {
         let (mut findings, mut notes) = (Vec::new(), Vec::new());
         self.workspace.refresh()?;
@@ -134,7 +134,7 @@ impl Maintenance<'_> {
         Ok(Diagnosis { findings, notes })
     }
 
-    /// Only whether the indexes say what the files say.
+    /// Only compares the indexes with rebuilt ones (`doctor --index`).
     pub fn diagnose_index(&mut self) -> Result<Vec<Finding>, Failure> {
         let mut findings = Vec::new();
         self.workspace.refresh()?;
@@ -145,7 +145,7 @@ impl Maintenance<'_> {
         Ok(findings)
     }
 
-    /// Reads the indexes whole and rebuilds those that are damaged.
+    /// Reads every page of the indexes and rebuilds those that are damaged.
     pub fn verify_indexes(&mut self) -> Result<(), Failure> {
         self.workspace.lanes.iter_mut().try_for_each(|lane| lane.verify_index().map(drop))
     }
@@ -153,9 +153,9 @@ impl Maintenance<'_> {
     fn check_config(&self, findings: &mut Vec<Finding>) {
         for problem in &self.workspace.policy.problems {
             let hint = if problem.stops_writes {
-                "nothing is written until this is mended"
+                "fix the file: nothing is written until then"
             } else {
-                "mend the file; `lorelane config list` shows every key with the value in force"
+                "fix the file; `lorelane config list` shows every key with the value in force"
             };
             findings.push(Finding { check: "config", what: problem.to_string(), hint: hint.to_owned() });
         }
@@ -166,13 +166,13 @@ impl Maintenance<'_> {
         let left = self.workspace.files().left_behind();
         if left > 0 {
             let what =
-                format!("{left} memories in {DEFAULT_ROOT} are not read: memory_root names another folder");
+                format!("memories in {DEFAULT_ROOT} are not read ({left}): memory_root names another folder");
             let hint = "move them there, or set memory_root back".to_owned();
             findings.push(Finding { check: "config", what, hint });
         }
     }
 
-    /// Reads all of an added model: some 100 ms.
+    /// Reads and verifies the added model, which takes some 100 ms.
     fn check_model(&self, findings: &mut Vec<Finding>) {
         let Ok(shelf) = self.shelf() else { return };
         if let Err(fault) = shelf.verified() {
@@ -180,32 +180,32 @@ impl Maintenance<'_> {
         }
     }
 
-    /// A file or a pipe in the place of a folder closes what would lie there.
+    /// Reports a file or a pipe in place of a folder of notes or marks.
     fn check_places(&self, findings: &mut Vec<Finding>) {
         let places = [
-            self.workspace.notes.as_ref().map(|place| (place.root.clone(), "no note is read or written")),
-            Some((self.workspace.project.root.join(MARKS_FOLDER), "no pin is read or written")),
+            self.workspace.notes.as_ref().map(|place| (place.root.clone(), "no notes are read or written")),
+            Some((self.workspace.project.root.join(MARKS_FOLDER), "no marks are read or written")),
         ];
         for (path, effect) in places.into_iter().flatten() {
             if let Ok(Some(stat)) = self.workspace.disk.stat(&path)
                 && !matches!(stat.kind, disk::FileType::Folder | disk::FileType::Symlink)
             {
-                let what = format!("{} is no folder, so {effect}", path.display());
-                findings.push(Finding { check: "file", what, hint: "move it away".to_owned() });
+                let what = format!("{} is not a folder, so {effect}", path.display());
+                findings.push(Finding { check: "file", what, hint: "move it elsewhere".to_owned() });
             }
         }
     }
 
-    /// Whoever was killed while notes moved has some of them twice.
+    /// Reports copies of notes that a `notes move` left when it was killed.
     fn check_moved_notes(&self, findings: &mut Vec<Finding>) {
         let Some((other, files)) = self.workspace.copies_left() else { return };
         let what = format!(
-            "{} notes lie in {} as well: a move was interrupted",
+            "an interrupted move left copies of notes ({}) in {}",
             files.len(),
             other.folder("").display()
         );
         let to = self.workspace.policy.notes_storage().name();
-        let hint = format!("`lorelane notes move --to {to}` removes those copies");
+        let hint = format!("`lorelane notes move --to {to}` removes these copies");
         findings.push(Finding { check: "file", what, hint });
     }
 
@@ -214,12 +214,12 @@ impl Maintenance<'_> {
             findings.push(Finding { check: "marks", what, hint: hint.to_owned() });
         };
         if let Some(what) = self.workspace.files().marks_not_read() {
-            found(what, "remove the lines of memories that are gone");
+            found(what, "remove lines about memories that no longer exist");
         }
         match self.workspace.read_marks() {
             Ok(Marks { unread: 0, .. }) => {}
             Ok(Marks { unread, .. }) => found(
-                format!("{unread} line(s) of .lorelane/marks.jsonl cannot be read"),
+                format!("cannot read all lines of .lorelane/marks.jsonl ({unread} unreadable)"),
                 "remove conflict markers by hand",
             ),
             Err(failure) => found(failure.to_string(), "put a regular, readable file in its place"),
@@ -228,7 +228,7 @@ impl Maintenance<'_> {
 }
 
 impl Lane {
-    /// Whether the listing says what the files say; `None` for a lane without one.
+    /// Whether `index.md` matches the files; `None` for a lane without one.
     fn listing_sync(&mut self) -> Result<Option<Sync>, Failure> {
         let Some((path, wanted)) = self.listing()? else { return Ok(None) };
         let Some(files) = self.files.clone() else { return Ok(None) };
@@ -240,7 +240,7 @@ impl Lane {
             Ok(None) if entries == 0 => Sync::InSync { entries },
             Ok(None) => Sync::Missing,
             Ok(Some(bytes)) if bytes == wanted.as_bytes() => Sync::InSync { entries },
-            // One that cannot be read says nothing of what it should.
+            // An unreadable listing differs too: `reindex` replaces it.
             Ok(Some(_)) | Err(_) => Sync::Differs,
         }))
     }
@@ -255,12 +255,12 @@ impl Lane {
         }
     }
 
-    /// A name that is no text names no memory, and nobody could say which file is meant.
+    /// Reports names that are not UTF-8: they cannot be an address, so nobody could name the file in a command.
     fn check_names(&self, folder: &str, findings: &mut Vec<Finding>) {
         let Some(files) = &self.files else { return };
         let names = files.disk.unreadable_names(&files.root.join(folder)).unwrap_or_default();
         for name in names.into_iter().take(STRAYS_MAX) {
-            let what = format!("{} has a name that is not UTF-8, so nobody reads it", joined(folder, &name));
+            let what = format!("{} has a name that is not UTF-8, so it is ignored", joined(folder, &name));
             findings.push(Finding { check: "file", what, hint: "rename it".to_owned() });
         }
     }
@@ -282,7 +282,7 @@ impl Lane {
                     let named = self.folder(folder).display().to_string();
                     found(
                         format!("{named} cannot be listed, so nothing in it is read: {fault}"),
-                        "check who may read there",
+                        "check the permissions",
                     );
                     continue;
                 }
@@ -294,11 +294,12 @@ impl Lane {
                         "the next change removes it",
                     );
                 } else if kind == disk::FileType::Folder && is_too_deep(&joined(folder, &name)) {
-                    let what = format!("{} lies too deep, so nothing in it is read", joined(folder, &name));
-                    found(what, &format!("notes lie at most {NOTE_FOLDERS_MAX} folders deep"));
+                    let what =
+                        format!("{} is nested too deeply, so nothing in it is read", joined(folder, &name));
+                    found(what, &format!("notes can be at most {NOTE_FOLDERS_MAX} folders deep"));
                 } else if kind == disk::FileType::Symlink && !name.starts_with('.') {
-                    let what = format!("{} is a link, so nothing behind it is read", joined(folder, &name));
-                    found(what, "put what it leads to in its place");
+                    let what = format!("{} is a symbolic link, which is not followed", joined(folder, &name));
+                    found(what, "replace it with what it points to");
                 }
             }
         }
@@ -308,8 +309,9 @@ impl Lane {
         let mut folded: BTreeMap<String, RelPath> = BTreeMap::new();
         for path in self.files().files {
             if let Some(other) = folded.insert(path.as_str().to_lowercase(), path.clone()) {
-                let what =
-                    format!("{other} and {path} differ only in capitals: many systems can have only one");
+                let what = format!(
+                    "{other} and {path} differ only in case: many file systems can hold only one of them"
+                );
                 findings.push(Finding { check: "file", what, hint: "rename one of them".to_owned() });
             }
         }
@@ -332,7 +334,7 @@ impl Lane {
             {
                 found(
                     "file",
-                    format!("{} is no folder, so nothing in it is read", category.folder()),
+                    format!("{} is not a folder, so nothing in it is read", category.folder()),
                     "put a folder in its place",
                 );
                 continue;
@@ -342,7 +344,7 @@ impl Lane {
                 Err(fault) => {
                     let what =
                         format!("{} cannot be listed, so nothing in it is read: {fault}", category.folder());
-                    found("file", what, "check who may read there");
+                    found("file", what, "check the permissions");
                     continue;
                 }
             };
@@ -368,28 +370,29 @@ impl Lane {
         }
     }
 
-    /// Files outside the folders of the categories look like memories, and nobody reads them.
+    /// Reports JSON files outside category folders: they look like memories and are never read.
     fn check_strays(&self, findings: &mut Vec<Finding>) {
         let strays = self.strays();
         for path in strays.iter().take(STRAYS_MAX) {
             findings.push(Finding {
                 check: "file",
-                what: format!("{path} lies in no category's folder, so nobody reads it"),
-                hint: "save what it says with `lorelane create CATEGORY --from FILE`, or move it elsewhere"
+                what: format!("{path} is not in a category's folder, so it is ignored"),
+                hint: "save its content with `lorelane create CATEGORY --from FILE`, or move it elsewhere"
                     .to_owned(),
             });
         }
         if strays.len() > STRAYS_MAX {
             findings.push(Finding {
                 check: "file",
-                what: format!("more than {STRAYS_MAX} files lie in no category's folder"),
-                hint: "the others are named once these are gone".to_owned(),
+                what: format!("more than {STRAYS_MAX} files are not in a category's folder"),
+                hint: "the others are listed once these are gone".to_owned(),
             });
         }
     }
 
-    /// Their paths, in order; at least one more than are named, if there are more. Only JSON can be taken for a memory:
-    /// Claude Code keeps its own as Markdown in the same folder. Hidden files are their tools' business.
+    /// The sorted paths of such files; one more than [`STRAYS_MAX`] if there are more. Only JSON can be
+    /// mistaken for a record: Claude Code keeps its own memories as Markdown in the same folder. Hidden files
+    /// belong to other tools.
     fn strays(&self) -> Vec<String> {
         let belongs = |name: &str| {
             name == LISTING
@@ -431,32 +434,32 @@ impl Lane {
         Ok(())
     }
 
-    /// Reads every file once: for what is wrong in it, and whether it is what the index was made from.
+    /// Reads every file once, for problems in it and to compare it with what was indexed.
     fn check_contents(&mut self, secrets: bool, findings: &mut Vec<Finding>) -> Result<(), Failure> {
         let mut lag = self.lag(&mut |file, reading| check_reading(reading, file, secrets, findings));
         if matches!(lag, Ok(Some(_))) {
-            // A file edited in place, or changed while we read, is no fault of the index: it may lag until
-            // somebody looks.
+            // The index may lag behind a file that was edited in place or changed while we read. That is not
+            // a fault of the index, so it is reported only if a scan does not fix it.
             self.scan()?;
             lag = self.lag(&mut |_, _| {});
         }
-        self.report_index(lag, "`lorelane reindex` writes it anew", findings);
+        self.report_index(lag, "`lorelane reindex` rewrites it", findings);
         Ok(())
     }
 
-    /// Compares all that the index says with what a rebuild would say.
+    /// Compares the whole index with a rebuilt one.
     fn compare_index(&mut self, findings: &mut Vec<Finding>) -> Result<(), Failure> {
         let mut difference = self.difference();
         if matches!(difference, Ok(Some(_))) {
             self.scan()?;
             difference = self.difference();
         }
-        self.report_index(difference, "`lorelane reindex --full` makes it again", findings);
+        self.report_index(difference, "`lorelane reindex --full` rebuilds it", findings);
         Ok(())
     }
 
-    /// The first file that says something else than when the index was made from it. What the index says beyond that
-    /// is what it was made to say: its pages were checked.
+    /// The first file whose digest is not the indexed one. The rows need no comparison: the pages have check
+    /// values, so rows made from the same bytes are the same.
     fn lag(
         &self,
         inspect: &mut dyn FnMut(&RelPath, Result<&ParsedFile, &str>),
@@ -499,8 +502,8 @@ impl Lane {
     ) {
         let (what, hint) = match (&self.index_fault, difference) {
             (Some(why), _) => (
-                format!("the index cannot be kept: {why}"),
-                "reading goes on without it; make the cache folder writable",
+                format!("cannot keep the index on disk: {why}"),
+                "commands use an index in memory, which is slower; make the cache folder writable",
             ),
             (None, Ok(Some(place))) => (format!("the index differs from a rebuild: {place}"), remedy),
             (None, Err(fault)) => (fault.to_string(), remedy),
@@ -509,27 +512,27 @@ impl Lane {
         findings.push(Finding { check: "index", what, hint: hint.to_owned() });
     }
 
-    /// Returns what is no harm: that another file has its name.
+    /// Returns a note if `index.md` is somebody's own file, which is not a problem.
     fn check_listing(&mut self, findings: &mut Vec<Finding>) -> Result<Option<String>, Failure> {
         let what = match self.listing_sync()? {
             None | Some(Sync::InSync { .. }) => return Ok(None),
             Some(Sync::Foreign) => {
-                let note = "index.md was not made by lorelane and is left alone; for a list of the memories there, \
-                            rename it, then run `lorelane reindex`";
+                let note = "index.md was not made by lorelane and is left alone; for a list of the memories \
+                            there, rename it, then run `lorelane reindex`";
                 return Ok(Some(note.to_owned()));
             }
             Some(Sync::Missing) => "index.md is missing",
-            Some(Sync::Differs) => "index.md differs from what the files say",
+            Some(Sync::Differs) => "index.md does not match the memories",
         };
         findings.push(Finding {
             check: "listing",
             what: what.to_owned(),
-            hint: "`lorelane reindex` writes it anew".to_owned(),
+            hint: "`lorelane reindex` rewrites it".to_owned(),
         });
         Ok(None)
     }
 
-    /// Returns what git took away, which is no harm.
+    /// Returns a note about memories that git removed, which is not a problem.
     fn check_journal(&self, project: &Path, findings: &mut Vec<Finding>) -> Option<String> {
         let mut found = |what, hint: String| findings.push(Finding { check: "journal", what, hint });
         match self.unfinished_forgets() {
@@ -537,15 +540,15 @@ impl Lane {
             Ok(Some(left)) => {
                 let names: Vec<String> = left.traces.addresses.iter().map(ToString::to_string).collect();
                 found(
-                    format!("{} is not wholly forgotten yet", names.join(", ")),
-                    "the next change completes it, and so does `lorelane forget`".to_owned(),
+                    format!("{} is not completely forgotten yet", names.join(", ")),
+                    "the next change completes this, and so does `lorelane forget`".to_owned(),
                 );
             }
-            Err(failure) => found(failure.to_string(), "check who may read there".to_owned()),
+            Err(failure) => found(failure.to_string(), "check the permissions".to_owned()),
         }
         if let Some(Ok(Some(folder))) = self.files.as_ref().map(|files| files.store.foreign_journal()) {
             found(
-                format!("{} is a journal that is not yours, so it is not read", folder.display()),
+                format!("{} is a journal that you did not create, so it is not read", folder.display()),
                 "it came with the repository; remove that folder".to_owned(),
             );
         }
@@ -555,15 +558,16 @@ impl Lane {
         let ExternalChanges { changed, deleted } = match self.documents.log().outside() {
             Ok(outside) => outside,
             Err(fault) => {
-                let hint = "whether it was changed without lorelane cannot be told";
+                let hint = "edits outside lorelane cannot be detected without the log";
                 found(fault.to_string(), hint.to_owned());
                 return None;
             }
         };
         for path in changed {
             found(
-                format!("{path} was changed without lorelane since its last receipt"),
-                "no harm: its last change cannot be undone, the next one starts from the file".to_owned(),
+                format!("{path} was edited outside lorelane (git or by hand)"),
+                "harmless: its last change can no longer be undone; the next one starts from the file"
+                    .to_owned(),
             );
         }
         let files: Vec<(PathBuf, Option<Timestamp>)> =
@@ -572,12 +576,13 @@ impl Lane {
         let (taken, deleted): (Vec<&RelPath>, Vec<&RelPath>) =
             deleted.keys().partition(|path| by_git.contains(&self.file(path).as_path()));
         for path in deleted {
-            // What lay in quarantine has no address, and is no memory.
+            // A file from quarantine has no address and is not a memory.
             let Some(address) = self.dialect.address_of(path) else { continue };
             found(
-                format!("{path} was deleted outside lorelane, and the log has it"),
+                format!("{path} was deleted outside lorelane; the log still has it"),
                 format!(
-                    "`lorelane restore {address}` brings it back, `lorelane forget {address}` takes it out of the log"
+                    "`lorelane restore {address}` brings it back; `lorelane forget {address}` removes it from \
+                     the log"
                 ),
             );
         }
@@ -586,7 +591,7 @@ impl Lane {
             let more = if taken.len() > TAKEN_MAX { ", …" } else { "" };
             let names = names.join(", ");
             format!(
-                "git removed {} of the memories in the log, `lorelane restore` brings one back: {names}{more}",
+                "git removed {} of the memories in the log; `lorelane restore` brings one back: {names}{more}",
                 taken.len()
             )
         })
@@ -598,9 +603,9 @@ fn is_too_deep(folder: &str) -> bool {
 }
 
 fn quarantined(path: &str) -> Finding {
-    let what = format!("{path} is in quarantine: it was written without lorelane and is no valid memory");
+    let what = format!("{path} is in quarantine: it was written outside lorelane and is not a valid memory");
     let hint =
-        "save what it says with `lorelane create`, then remove it; `lorelane log` tells when it came there";
+        "save its content with `lorelane create`, then remove it; `lorelane log` shows when it was put there";
     Finding { check: "file", what, hint: hint.to_owned() }
 }
 
@@ -618,15 +623,16 @@ fn check_reading(
         }
     };
     let hint = match &reading.memory {
-        Some(_) => "mend it with `lorelane edit`, or by hand",
-        None => "mend it by hand: until then it is no memory",
+        Some(_) => "fix it with `lorelane edit`, or by hand",
+        None => "fix the file; it is ignored until then",
     };
     for problem in &reading.problems {
         found("file", format!("{path}: {}", problem.what), hint);
     }
     let Some(memory) = reading.memory.as_ref().filter(|_| secrets) else { return };
     for fault in secret_diff::added(None, memory) {
-        let what = format!("{}: {} holds a {} ({})", memory.address, fault.field, fault.kind, fault.masked);
-        found("secret", what, "revoke it, then take it out with `lorelane edit`; git may still hold it");
+        let what =
+            format!("{}: {} contains a {} ({})", memory.address, fault.field, fault.kind, fault.masked);
+        found("secret", what, "revoke it, then remove it with `lorelane edit`; git may still have it");
     }
 }

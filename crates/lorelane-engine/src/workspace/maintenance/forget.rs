@@ -1,10 +1,11 @@
-//! Forgetting: a memory is taken out of every place that lorelane writes to, and what git still holds is named.
+//! `forget`: erases a memory from every file that lorelane writes, and reports what git still has.
 //!
-//! Before anything is touched, a private note beside the journal says which memory goes. Every step finds what an
-//! earlier try left and syncs what it did, and the note goes last. So whoever is killed anywhere leaves the note,
-//! and the next writer completes it, or the same command run again. Whoever fails before anything is gone takes the
-//! note back, so that it does not happen later; after that, or where the note stays, the failure says so. A note that cannot be read was never synced:
-//! nothing had begun.
+//! This is not journalled: the journal would hold what is to be erased. Instead, a private request file
+//! beside the journal names the memory before anything is touched. Every step can be repeated and syncs what
+//! it did, and the request is removed last. If the process is killed, the request stays, and the next writer
+//! or the same command completes it. If `forget` fails before anything is erased, it removes the request, so
+//! that nothing happens later; if it fails after that, or the request cannot be removed, it returns
+//! [`Failure::HalfForgotten`]. A request that cannot be parsed was never synced, so nothing had begun.
 
 use super::Maintenance;
 use crate::backend::{ChangeTarget, ErasePredicate, Transaction};
@@ -29,24 +30,24 @@ use std::sync::Arc;
 
 const NOTE: &str = "forgetting";
 const NOTE_MAX_BYTES: u64 = 1 << 20;
-/// A note of fewer words is repeated by chance.
+/// A note with fewer words occurs in other memories by chance.
 const WORDS_MIN: usize = 3;
 const PRIVATE: Option<u32> = Some(0o600);
 
-/// What became of a memory in every place.
+/// What `forget` did, place by place.
 #[derive(Debug)]
 pub struct ForgetReport {
     pub address: Address,
     pub receipt: Option<u64>,
     pub places: Vec<EraseCheck>,
-    /// Other memories that name it or repeat what it says: their words are theirs.
+    /// Other memories that name it or repeat its text. They are reported and not changed.
     pub mentioned_by: Vec<Address>,
-    /// Every repository that it may have been committed to.
+    /// Every git repository that it may have been committed to.
     pub git: Vec<RepositoryTraces>,
     pub notices: Vec<Notice>,
 }
 
-/// One place that was looked into.
+/// One place that was searched.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct EraseCheck {
     pub place: &'static str,
@@ -56,14 +57,14 @@ pub struct EraseCheck {
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum EraseResult {
-    /// So many files, lines, rows or blobs. Of a look: so many would be.
+    /// How many files, lines, rows or blobs were removed, or would be in a preview.
     Removed(usize),
     Nothing,
-    /// Something may still be there, and why. The next change tries again.
+    /// Why something may still be there. The next change tries again.
     Stays(String),
 }
 
-/// What one repository holds of it, or why git could not be asked.
+/// What one repository has of the memory, or why git could not be asked.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RepositoryTraces {
     pub repository: PathBuf,
@@ -71,14 +72,15 @@ pub struct RepositoryTraces {
 }
 
 impl ForgetReport {
-    /// Whether nothing of it is left anywhere that we know of.
+    /// Whether nothing is left, neither in our files nor in git.
     pub fn is_complete(&self) -> bool {
         self.git.iter().all(|git| git.held.as_ref().is_ok_and(GitTraces::is_empty)) && all_done(&self.places)
     }
 }
 
 impl Maintenance<'_> {
-    /// The memory that shall be forgotten. Its file may be gone: then it is one that left something somewhere.
+    /// Resolves what somebody typed to a memory to forget. Its file may be gone, as long as the log, git or
+    /// another place still has something of it.
     pub fn find_forgettable(&mut self, typed: &str) -> Result<Address, Failure> {
         let unclear = match self.workspace.find(typed) {
             Err(Failure::Unclear(unclear)) => unclear,
@@ -96,7 +98,7 @@ impl Maintenance<'_> {
         }
     }
 
-    /// The memories of this name that a log knows, or that somebody began to forget.
+    /// The memories with this name in any log or in an interrupted `forget`.
     fn named_in_log(&mut self, name: &str) -> Result<Vec<Address>, Failure> {
         self.open_every_lane();
         let mut named = BTreeSet::new();
@@ -124,13 +126,13 @@ impl Maintenance<'_> {
             || seen.places.iter().any(|checked| matches!(checked.did, EraseResult::Removed(_))))
     }
 
-    /// The log of the notes may remember one though their folder is gone.
+    /// Opens the notes even if their folder is gone: their log may still have the memory.
     fn open_every_lane(&mut self) {
-        // Where there is no place for notes, there is no log of them.
+        // If notes cannot be opened, they have no log either.
         let _ = self.workspace.open_notes();
     }
 
-    /// What forgetting a memory would remove; nothing is locked or written.
+    /// What `forget` would remove. Takes no lock and writes nothing.
     pub fn preview_forgetting(&mut self, address: &Address) -> Result<ForgetReport, Failure> {
         let lane = self.workspace.lane_for(address)?;
         self.workspace.lanes[lane].refresh()?;
@@ -142,8 +144,8 @@ impl Maintenance<'_> {
         Ok(ForgetReport { address, receipt: None, places, mentioned_by, git, notices: Vec::new() })
     }
 
-    /// Removes a memory from every place that we write to. Only after [`Failure::HalfForgotten`] does the next writer
-    /// go on with it.
+    /// Erases a memory from every file that lorelane writes. Only after [`Failure::HalfForgotten`] does the next
+    /// writer continue it.
     pub fn forget(&mut self, address: &Address, because: &str) -> Result<ForgetReport, Failure> {
         self.try_forget(address, because).map_err(|failure| match self.is_half_forgotten(address) {
             true => half_forgotten(address, failure),
@@ -162,6 +164,7 @@ impl Maintenance<'_> {
         let documents = Arc::clone(&self.workspace.lanes[lane].documents);
         let mut writer = documents.begin()?;
         if writer.uses_fallback_journal() {
+            // The journal in the state folder could not be erased.
             return Err(Failure::Sheltered { state: self.workspace.lanes[lane].log_place() });
         }
         self.workspace.lanes[lane].scan()?;
@@ -185,12 +188,12 @@ impl Maintenance<'_> {
                 writer.unlog_erasure();
                 return Err(self.workspace.lanes[lane].withdraw(address, failure));
             }
-            // The note stays, whether or not the disk can still be asked for it.
+            // The request file stays, even if it cannot be read back now.
             carried => carried.map_err(|failure| half_forgotten(address, failure))?,
         };
         if let Err(fault) = writer.finish() {
             notices.push(Notice::warning(format!(
-                "the journal's last line is missing and comes with the next change: {fault}"
+                "cannot write the journal's last line, which the next change adds: {fault}"
             )));
         }
         let traces = &forgetting.traces;
@@ -208,20 +211,20 @@ impl Maintenance<'_> {
         Ok(ForgetReport { address, receipt: Some(receipt), places, mentioned_by, git, notices })
     }
 
-    /// Completes what somebody began and was killed at. Any writer does it before its own work.
+    /// Completes an interrupted `forget`. Every writer does this before its own work.
     pub(in crate::workspace) fn complete_forgetting(
         &mut self,
         lane: LaneId,
         writer: &mut dyn Transaction,
     ) -> Option<Notice> {
         if writer.uses_fallback_journal() {
-            // What the state folder holds cannot be changed from here.
+            // The state folder cannot be written now: a later writer completes it.
             return None;
         }
         match self.workspace.lanes[lane].unfinished_forgets() {
             Ok(left) => left.map(|left| self.complete(lane, writer, &left)),
             Err(failure) => {
-                Some(Notice::warning(format!("cannot tell whether a memory is half forgotten: {failure}")))
+                Some(Notice::warning(format!("cannot check for an interrupted `forget`: {failure}")))
             }
         }
     }
@@ -235,9 +238,9 @@ impl Maintenance<'_> {
             Err(failure) => Some(failure.to_string()),
         };
         Notice::warning(match trouble {
-            None => "completed the forgetting of a memory, which was interrupted".to_owned(),
+            None => "completed an interrupted `forget`".to_owned(),
             Some(why) => {
-                format!("a memory is not wholly forgotten yet, and the next change tries again: {why}")
+                format!("a memory is not completely forgotten yet; the next change tries again: {why}")
             }
         })
     }
@@ -249,8 +252,8 @@ impl Maintenance<'_> {
         forgetting: &EraseRequest,
     ) -> Result<(u64, Vec<EraseCheck>), Failure> {
         self.workspace.lanes[lane].changed = true;
-        // The log's line comes first: it syncs what the journal said before, so that no recovery meets a change
-        // whose bytes are purged.
+        // The log entry comes first: it syncs the journal lines before it, so that recovery never meets an
+        // unfinished change whose bytes are already erased.
         if writer.newest() == forgetting.after {
             writer.log_erasure(&forgetting.reason(), self.workspace.now)?;
         }
@@ -265,8 +268,8 @@ impl Maintenance<'_> {
         Ok((forgetting.after + 1, places))
     }
 
-    /// Looks into every place, and with a writer removes what is there. The order matters nowhere: the note knows
-    /// all that any step needs.
+    /// Searches every place, and with a writer erases what it finds. The order does not matter: the request
+    /// file has everything that a step needs.
     fn go_through(
         &mut self,
         at: LaneId,
@@ -345,13 +348,13 @@ impl Maintenance<'_> {
         Ok(checked)
     }
 
-    /// The other lanes that have a log: a reason or a mark there may name the memory.
+    /// The other lanes with a log: a reason or a mark there may name the memory.
     fn others<'w>(&'w self, at: LaneId, former: Option<&'w Lane>) -> impl Iterator<Item = &'w Lane> {
         self.workspace.lanes.others(at).chain(former).filter(|lane| lane.has_log())
     }
 
-    /// The memories that name it or repeat what it says. Every file is read: the index has the words of the content
-    /// only, not those of histories, reasons and unknown keys.
+    /// The memories that name it or repeat its text. Reads every file: the index has only the words of the
+    /// content, not those of histories, reasons and unknown keys.
     fn mentioning(&self, address: &Address, traces: &Traces) -> Vec<Address> {
         let said = self.workspace.load(address).ok().and_then(|loaded| match loaded.memory.body {
             Body::Prose(text) => Some(text.trim().to_owned()).filter(|text| words(text).len() >= WORDS_MIN),
@@ -373,7 +376,8 @@ impl Maintenance<'_> {
         mentioning
     }
 
-    /// Asks every repository that has, or had, a place for it: notes may have been moved here from another one.
+    /// Asks every repository that contains, or contained, the memory's folder: notes may have been moved here from
+    /// another one.
     fn in_git(&self, at: LaneId, traces: &Traces) -> Vec<RepositoryTraces> {
         let lane = &self.workspace.lanes[at];
         let mut roots = vec![lane.folder("")];
@@ -399,6 +403,8 @@ impl Maintenance<'_> {
                 paths.iter().filter(inside).cloned().collect()
             };
             let mut files = Vec::new();
+            // Every path that git ever had there, filtered by our own rule for names: a pattern would match
+            // `alpha_2` for `alpha`.
             for root in inside(&roots) {
                 files.append(&mut git::ever_in(repository, &root, &is_of)?);
             }
@@ -415,7 +421,7 @@ impl Maintenance<'_> {
         let mut marks = self.workspace.read_marks()?;
         let lane = &self.workspace.lanes[at];
         if let Some(elsewhere) = self.workspace.former_notes().filter(|_| at != LaneId::Records) {
-            // A move leaves the former addresses where they were.
+            // `notes move` leaves aliases in the old marks file.
             marks.aliases.extend(Marks::read(&elsewhere.read_marks()?).aliases);
         }
         let mut former = marks.former(address);
@@ -423,8 +429,8 @@ impl Maintenance<'_> {
         let (mut taken, mut addresses): (BTreeSet<Address>, BTreeSet<Address>) =
             former.into_iter().partition(|former| lane.exists(former));
         addresses.insert(address.clone());
-        // What was deleted under this name is still there under another. What was deleted under a name that this
-        // one had is another memory.
+        // A deleted note in the trash with this address goes too. One in the trash with a former address of this
+        // memory is another memory and stays.
         for other in lane.files().files.iter().filter_map(|path| lane.dialect.address_of(path)) {
             match lane.dialect.restored_to(&other) {
                 Some(origin) if origin == *address => drop(addresses.insert(other)),
@@ -446,13 +452,13 @@ impl Lane {
         addresses.iter().filter_map(|address| self.dialect.place(address)).collect()
     }
 
-    /// The memory that a path is the place of, or was before its file was put aside.
+    /// The memory a path belongs to, or belonged to before its file was quarantined.
     fn whose(&self, path: &RelPath) -> Option<Address> {
         let address = |path: &RelPath| self.dialect.address_of(path);
         address(path).or_else(|| address(&quarantine::came_from(path)?))
     }
 
-    /// Asks with what is unwanted of a memory in the files and the journal of this lane.
+    /// Calls `ask` with the predicates for what to erase from this lane's files, journal and marks.
     pub(in crate::workspace) fn with_unwanted<T>(
         &self,
         traces: &Traces,
@@ -470,7 +476,7 @@ impl Lane {
         self.documents.log().written_ns().is_some()
     }
 
-    /// Files that were written into these places by hand and put aside.
+    /// Quarantined files that were written to these paths by hand.
     fn put_aside(&self, places: &BTreeSet<RelPath>) -> Result<Vec<RelPath>, Failure> {
         let folders: BTreeSet<&str> = places.iter().filter_map(RelPath::folder).collect();
         let mut aside = Vec::new();
@@ -486,7 +492,8 @@ impl Lane {
         Ok(aside)
     }
 
-    /// What the log of another lane holds of a memory. What stands here under its name is another one.
+    /// Erases a memory from the log of another lane. A memory with the same address in that lane is a
+    /// different one.
     fn forget_in_log(&self, traces: &Traces, act: EraseMode) -> Result<usize, Failure> {
         let traces = traces.with_taken(|address| self.exists(address));
         self.with_unwanted(&traces, |unwanted| match act {
@@ -516,7 +523,7 @@ impl Lane {
     fn forget_in_index(&mut self, places: &BTreeSet<RelPath>, act: EraseMode) -> EraseResult {
         match self.try_forget_in_index(places, act) {
             Err(failure) => EraseResult::Stays(failure.to_string()),
-            // An index in memory stands for a file that may still have it.
+            // We used an index in memory: the file could not be written and may still have the memory.
             Ok(_) if self.index_fault.is_some() && self.has_index_file() => {
                 EraseResult::Stays(self.index_fault.clone().unwrap_or_default())
             }
@@ -545,7 +552,7 @@ impl Lane {
         text.lines().filter(|line| listed.iter().any(|path| line.contains(path.as_str()))).count()
     }
 
-    /// The listing as usual, and so that no power cut brings the old one back.
+    /// Writes `index.md` and syncs it, unlike elsewhere: a power cut must not bring the old one back.
     fn put_listing_for_good(&mut self, file: &Path) -> Result<(), Failure> {
         self.put_listing()?;
         self.files.as_ref().map_or(Ok(()), |files| files.sync(file, &files.root))
@@ -556,18 +563,19 @@ impl Lane {
         files.is_some_and(|files| matches!(files.disk.stat(&self.index_file), Ok(Some(_))))
     }
 
-    /// Where its log is, for people.
+    /// The folder of the log, for messages.
     fn log_place(&self) -> PathBuf {
         self.files.as_ref().map_or_else(|| self.folder(""), |files| files.state.path())
     }
 
-    /// Where its marks are, for people.
+    /// The marks file, for messages.
     pub(in crate::workspace) fn marks_place(&self) -> PathBuf {
         let files = self.files.as_ref();
         files.map_or_else(|| self.folder(MARKS_FILE), |files| files.store.path_of(&ChangeTarget::Marks))
     }
 
-    /// What an interrupted `forget` has still to do. Only files need a note of that: elsewhere all goes at once.
+    /// The request of an interrupted `forget`. Only the files backend has one: other backends erase everything at
+    /// once.
     pub(in crate::workspace) fn unfinished_forgets(&self) -> Result<Option<EraseRequest>, Failure> {
         self.files.as_ref().map_or(Ok(None), LaneFiles::forgetting_left)
     }
@@ -576,7 +584,7 @@ impl Lane {
         self.files.as_ref().map_or(Ok(()), |files| files.keep_note(forgetting))
     }
 
-    /// Has nobody go on with what failed before anything was gone.
+    /// Removes the request of a `forget` that failed before it erased anything, so that no writer continues it.
     fn withdraw(&self, address: &Address, failure: Failure) -> Failure {
         match self.discard_note() {
             Ok(()) => failure,
@@ -613,7 +621,7 @@ impl LaneFiles {
     fn discard_note(&self) -> Result<(), Failure> {
         let path = self.note_file();
         let fault = |attempt, source| Failure::io(attempt, &path, source);
-        if self.disk.stat(&path).map_err(|source| fault("look at", source))?.is_some() {
+        if self.disk.stat(&path).map_err(|source| fault("read", source))?.is_some() {
             self.disk.remove_file(&path).map_err(|source| fault("remove", source))?;
             self.disk.sync_dir(&self.state.path()).map_err(|source| fault("sync", source))?;
         }
@@ -633,7 +641,7 @@ fn half_forgotten(address: &Address, failure: Failure) -> Failure {
     }
 }
 
-/// A journal that nobody reads is not changed either.
+/// A leftover journal of an older version is only reported: we do not write to it.
 fn stays_behind(count: Result<usize, Failure>) -> EraseResult {
     match count {
         Ok(0) => EraseResult::Nothing,

@@ -1,4 +1,4 @@
-//! The listing as a reader of `index.md` meets it.
+//! Compares `index.md` with the files.
 
 use super::Maintenance;
 use crate::index::Index;
@@ -8,14 +8,14 @@ use lorelane_core::dialect::records::{Drift, LISTING, drift};
 use lorelane_core::path::RelPath;
 
 impl Maintenance<'_> {
-    /// The lines that the listing should have, in its order, from the files as they are now.
+    /// The lines that `index.md` should have, in order. Scans every file first.
     pub fn listing_lines(&mut self) -> Result<Vec<String>, Failure> {
         let records = self.workspace.lanes.records_mut();
         records.scan()?;
         Ok(records.with_index(|index| index.listing(""))?.lines().map(str::to_owned).collect())
     }
 
-    /// How far `index.md` is from the files; `None` when there is no such file.
+    /// How `index.md` differs from the files; `None` if it does not exist.
     pub fn listing_drift(&mut self) -> Result<Option<Drift>, Failure> {
         let wanted = self.listing_lines()?;
         let file = self.workspace.lanes.records().folder(LISTING);
@@ -27,7 +27,7 @@ impl Maintenance<'_> {
         Ok(found.map(|bytes| drift(&String::from_utf8_lossy(&bytes), &wanted)))
     }
 
-    /// The records' files that hold no memory that can be read, with the reason.
+    /// The files of records that cannot be parsed, with the reason.
     pub fn unreadable(&mut self) -> Result<Vec<Problem>, Failure> {
         let records = self.workspace.lanes.records_mut();
         records.scan()?;

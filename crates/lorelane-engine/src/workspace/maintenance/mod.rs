@@ -1,4 +1,4 @@
-//! Keeping a store in order: status, doctor, reindex, forgetting, measuring.
+//! `status`, `doctor`, `reindex`, `forget` and `bench`.
 
 mod bench;
 mod doctor;
@@ -18,7 +18,7 @@ use lorelane_core::change::Notice;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-/// What keeps a store in order, for as long as the workspace is borrowed.
+/// Maintenance of a borrowed workspace.
 #[derive(Debug)]
 pub struct Maintenance<'w> {
     workspace: &'w mut Workspace,
@@ -31,14 +31,14 @@ impl Workspace {
 }
 
 impl Maintenance<'_> {
-    /// Looks at every file and reads those that changed. A file edited in place leaves its folder's time as it
-    /// was: commands that may take a moment look anyway.
+    /// Stats every file and reads those that changed. A refresh compares only the mtimes of folders, which do not
+    /// change when a file is edited in place, so commands that may take a moment scan.
     pub fn scan(&mut self) -> Result<(), Failure> {
         self.workspace.open_notes_if_present();
         self.workspace.lanes.iter_mut().try_for_each(Lane::scan)
     }
 
-    /// What could not be read at the last look, though it is there: nothing of it is found, until it can be read.
+    /// Files and folders that exist but could not be read at the last scan. Search does not find their memories.
     pub fn not_read(&mut self) -> Result<Vec<(PathBuf, String)>, Failure> {
         let mut problems = Vec::new();
         for lane in &mut self.workspace.lanes {
@@ -47,18 +47,19 @@ impl Maintenance<'_> {
         Ok(problems)
     }
 
-    /// Where a second model lies, or would lie.
+    /// The folder of the added model, whether there is one or not.
     pub fn shelf(&self) -> Result<ModelStore, ModelError> {
         ModelStore::new(Arc::clone(&self.workspace.disk), self.workspace.folders.as_ref())
     }
 
-    /// Writes index and listing anew from the files. Returns the number of listed memories.
+    /// Rewrites the index and `index.md` from the files. Returns the number of listed memories.
     pub fn reindex(&mut self, rebuild: Rebuild) -> Result<(usize, Vec<Notice>), Failure> {
         self.workspace.refuse_when_misconfigured()?;
         let (mut active, mut notices) = (0, Vec::new());
         let open = self.workspace.lanes.ids();
         for &id in &open {
-            // A lane without a folder has nothing that could be written anew beside one that has.
+            // Beside another lane, one without a folder is skipped: there is nothing to index, and it is not
+            // created.
             if open.len() > 1 && !self.workspace.lanes[id].has_folder() {
                 continue;
             }
@@ -72,13 +73,13 @@ impl Maintenance<'_> {
         Ok((active, notices))
     }
 
-    /// All that the indexes say, in text.
+    /// Dumps all indexes as text.
     pub fn index_dump(&mut self) -> Result<String, Failure> {
         self.workspace.refresh()?;
         self.workspace.lanes.iter_mut().map(|lane| lane.with_index(Index::dump)).collect()
     }
 
-    /// All that indexes made anew from the files would say.
+    /// The dump of indexes rebuilt from the files, for comparison.
     pub fn rebuilt_dump(&self) -> Result<String, Failure> {
         self.workspace.lanes.iter().map(Lane::rebuilt_dump).collect()
     }

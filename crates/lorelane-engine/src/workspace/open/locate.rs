@@ -1,4 +1,4 @@
-//! Where the memories of a folder are.
+//! Finds the project of a folder, and its records.
 
 use crate::config::ConfigFiles;
 use crate::disk::Disk;
@@ -9,22 +9,22 @@ use std::path::{Path, PathBuf};
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ProjectLocation {
     pub project: PathBuf,
-    /// The records' real folder.
+    /// The folder of the records, with links resolved.
     pub lane: PathBuf,
-    /// The records' folder as the project names it.
+    /// The folder of the records as configured, relative to the project.
     pub root_from_project: String,
-    /// Whether the project's notes belong to it, too. Whoever names a folder of records means these alone.
+    /// Whether notes are opened too. Not if a folder of records was given: then only these are meant.
     pub has_notes: bool,
 }
 
-/// The nearest folder upwards that has memories, inside the worktree.
+/// The nearest folder upwards that has memories, up to the root of the worktree.
 pub fn locate(disk: &dyn Disk, start: &Path) -> Result<ProjectLocation, Failure> {
     let start = disk.real_path(start).map_err(|source| Failure::io("open", start, source))?;
     for folder in start.ancestors() {
         if [DEFAULT_ROOT, NOTES_ROOT].iter().any(|root| disk.is_folder(&folder.join(root))) {
             return settle(disk, folder);
         }
-        // A worktree's root is the last place to look: what lies above belongs to another project.
+        // A folder above the worktree's root belongs to another project.
         if exists(disk, &folder.join(".git")) {
             break;
         }
@@ -32,11 +32,12 @@ pub fn locate(disk: &dyn Disk, start: &Path) -> Result<ProjectLocation, Failure>
     Err(Failure::NoStore { start })
 }
 
-/// The project around a folder of records that somebody named. The folder need not exist yet.
+/// The project of a given folder of records. The folder need not exist yet.
 pub fn locate_root(disk: &dyn Disk, root: &Path) -> Result<ProjectLocation, Failure> {
     let real = real_path(disk, root)?;
-    // As the scripts have it: a listing's paths start two folders above its root. Counted from the name when it
-    // is the usual one, because a link in its place must not choose another project.
+    // As in the `claude-memory` scripts, paths in `index.md` start two folders above the records. For the
+    // default name they are counted before links are resolved, because a link in its place must not choose
+    // another project.
     let project = match root.ancestors().nth(2) {
         Some(project) if root.ends_with(DEFAULT_ROOT) => real_path(disk, project)?,
         _ => real.ancestors().nth(2).unwrap_or(&real).to_owned(),
@@ -53,12 +54,12 @@ pub fn locate_root(disk: &dyn Disk, root: &Path) -> Result<ProjectLocation, Fail
     }
 }
 
-/// A project without any folder of memories, for one who has notes elsewhere.
+/// A project without a store, for notes in the user's data folder.
 pub(in crate::workspace) fn locate_bare(disk: &dyn Disk, start: &Path) -> Result<ProjectLocation, Failure> {
     settle(disk, &project_for_new_store(disk, start)?)
 }
 
-/// The path without links; what does not exist has none.
+/// The path with links resolved. The part that does not exist is kept as it is.
 pub(in crate::workspace) fn real_path(disk: &dyn Disk, path: &Path) -> Result<PathBuf, Failure> {
     let here = if path.as_os_str().is_empty() { Path::new(".") } else { path };
     match (disk.real_path(here), here.parent(), here.file_name()) {
@@ -70,7 +71,7 @@ pub(in crate::workspace) fn real_path(disk: &dyn Disk, path: &Path) -> Result<Pa
     }
 }
 
-/// The worktree's root for a new store, or the folder itself outside of git.
+/// Where `init` creates a store: the worktree's root, or the folder itself outside git.
 pub(in crate::workspace) fn project_for_new_store(disk: &dyn Disk, start: &Path) -> Result<PathBuf, Failure> {
     let start = disk.real_path(start).map_err(|source| Failure::io("open", start, source))?;
     let worktree = start.ancestors().find(|folder| exists(disk, &folder.join(".git")));
@@ -80,8 +81,8 @@ pub(in crate::workspace) fn project_for_new_store(disk: &dyn Disk, start: &Path)
 pub(in crate::workspace) fn settle(disk: &dyn Disk, project: &Path) -> Result<ProjectLocation, Failure> {
     let root = ConfigFiles::of_project(disk, project, None).memory_root(disk);
     let lane = project.join(&root);
-    // A link inside the project is the user's business; one that leads out of it would let a repository
-    // choose where on this machine we write.
+    // A link inside the project is fine. One that leads out of it would let a repository choose where on this
+    // machine we write.
     let real = real_path(disk, &lane)?;
     if !real.starts_with(project) {
         return Err(Failure::Outside { lane: real, project: project.to_owned() });
@@ -128,7 +129,7 @@ mod tests {
         assert_eq!(before.root_from_project, DEFAULT_ROOT);
     }
 
-    // A repository could bring a link in the place of its root and have us write anywhere.
+    // A repository could contain a link in place of its memory folder and have us write anywhere.
     #[test]
     fn a_named_root_that_leads_out_of_its_project_is_refused() {
         let scratch = ProbeFolder::new("outside");

@@ -1,4 +1,4 @@
-//! Opening a project: where it is, what its settings say, where its notes are.
+//! Opens a project: locates it, reads its settings and decides which to trust, finds its notes.
 
 mod init;
 pub(super) mod locate;

@@ -1,4 +1,4 @@
-//! The notes of a project: where they lie, how they become one, how they move.
+//! Finds and opens the notes of a project: in the project, or in the user's data folder.
 
 use crate::config::ConfigFiles;
 use crate::disk::Disk;
@@ -16,20 +16,20 @@ use lorelane_core::policy::{ConfigProblem, DEFAULT_ROOT, NOTES_ROOT, NotesStorag
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-/// A larger file is no note that anybody wrote.
+/// `notes move` reads files up to this size: nobody writes a larger note.
 pub(in crate::workspace) const MOVED_MAX_BYTES: u64 = 64 << 20;
 /// The folder of notes in our own data folder.
 const OWN_NOTES: &str = "memories";
-/// What the first system derived from the notes.
+/// The index folder of `mcp-markdown-ragdocs`, which may be among the notes.
 pub(in crate::workspace) const FORMER_INDEX: &str = "indices";
 
-/// The key that says where the notes lie.
+/// The configuration key for where notes are stored.
 pub(in crate::workspace) const NOTES_STORAGE: &str = "notes.storage";
 
-/// What the log says of a move begins so.
+/// The reason of a move in the log begins with this; `undo` recognises moves by it.
 pub(in crate::workspace) const MOVE: &str = "notes move --to ";
 
-/// Where notes lie, or would lie if there were any.
+/// The folder of the notes, whether it exists or not.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(in crate::workspace) struct NotesLocation {
     pub(in crate::workspace) root: PathBuf,
@@ -38,8 +38,8 @@ pub(in crate::workspace) struct NotesLocation {
 }
 
 impl NotesLocation {
-    /// The place that the settings name. A link that leads out of the project would let a repository choose where
-    /// on this machine we write, so it is a problem, and the notes are closed.
+    /// The folder that the settings name. A link that leads out of the project would let a repository choose where
+    /// on this machine we write, so it is a problem, and notes are not opened.
     pub(in crate::workspace) fn find(
         disk: &dyn Disk,
         project: &Path,
@@ -55,10 +55,12 @@ impl NotesLocation {
         match (storage, folders) {
             (NotesStorage::Project, _) => {
                 let root = real_path(disk, &project.join(NOTES_ROOT))
-                    .map_err(|failure| problem(format!("no note is read: {failure}")))?;
+                    .map_err(|failure| problem(format!("notes are not read: {failure}")))?;
                 if !root.starts_with(project) {
                     let to = root.display();
-                    return Err(problem(format!("it leads out of the project to {to}, so no note is read")));
+                    return Err(problem(format!(
+                        "it leads out of the project to {to}, so notes are not read"
+                    )));
                 }
                 let marks = project.join(MARKS_FOLDER);
                 Ok(Some(NotesLocation { root, known_as: NOTES_ROOT.to_owned(), marks }))
@@ -82,7 +84,7 @@ impl NotesLocation {
     }
 }
 
-/// Where the settings put the notes of a project, if anywhere.
+/// The folder that the settings give the notes of a project, if any.
 pub(in crate::workspace) fn place(
     disk: &dyn Disk,
     project: &Path,
@@ -98,7 +100,7 @@ pub(in crate::workspace) fn place(
     })
 }
 
-/// Whether the settings that hold in a project put notes in the user's data folder, and there are some.
+/// Whether a project's settings put notes in the user's data folder, and that folder exists.
 pub(in crate::workspace) fn are_the_users(disk: &dyn Disk, env: &Env, project: &Path) -> bool {
     let folders = env.folders();
     let config =
@@ -109,7 +111,7 @@ pub(in crate::workspace) fn are_the_users(disk: &dyn Disk, env: &Env, project: &
 }
 
 impl Workspace {
-    /// The lane that the notes lay in before they were moved, if they ever were: its log remembers them.
+    /// The lane of the notes before `notes move`, if it has a log.
     pub(in crate::workspace) fn former_notes(&self) -> Option<Lane> {
         let other = self.other_notes_place()?;
         let journal = self.project.journal(&other.root).join(JOURNAL);
@@ -117,7 +119,7 @@ impl Workspace {
         has_log.then(|| other.open(&self.disk, &self.project))
     }
 
-    /// Notes that lie where they lay before, too, with the same bytes: what is left of a move that was cut short.
+    /// Notes that still exist in the former folder with the same bytes: leftovers of an interrupted move.
     pub(in crate::workspace) fn copies_left(&self) -> Option<(Lane, Vec<RelPath>)> {
         let (other, lane) = (self.former_notes()?, self.notes_lane()?);
         let bytes = |lane: &Lane, path: &RelPath| lane.read(path).ok().flatten();
@@ -126,7 +128,7 @@ impl Workspace {
         (!files.is_empty()).then_some((other, files))
     }
 
-    /// Where the notes do not lie, and may have lain before.
+    /// The other folder that notes can be in, and may have been moved from.
     pub(in crate::workspace) fn other_notes_place(&self) -> Option<NotesLocation> {
         let now = self.notes.as_ref()?;
         let places = [NotesStorage::Project, NotesStorage::User].map(|storage| self.notes_place(storage));
@@ -142,7 +144,7 @@ impl Workspace {
         self.lanes.get(LaneId::Notes)
     }
 
-    /// Opens the notes once their folder exists: another process may have made it.
+    /// Opens the notes once their folder exists: another process may have created it.
     pub(in crate::workspace) fn open_notes_if_present(&mut self) {
         let Some(place) = self.notes.as_ref().filter(|_| self.notes_lane().is_none()) else { return };
         if self.disk.is_folder(&place.root) {
@@ -151,7 +153,7 @@ impl Workspace {
         }
     }
 
-    /// Opens the notes for a change. Their folder need not exist: the change makes it.
+    /// Opens the notes for a change, which creates their folder if there is none.
     pub(in crate::workspace) fn open_notes(&mut self) -> Result<LaneId, Failure> {
         if self.notes_lane().is_none() {
             let place = self.notes.as_ref().ok_or(Failure::NotesOff)?;

@@ -1,4 +1,4 @@
-//! Settings that a person changes, and the trust in those that came with the repository.
+//! Changing settings, and trusting those that came with the repository.
 
 use super::trust::{TrustReason, UNTOLD, keys};
 use crate::workspace::lane::Lane;
@@ -10,7 +10,7 @@ use lorelane_core::policy::ConfigFile;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-/// The settings of a project, for as long as the workspace is borrowed.
+/// The settings of a borrowed workspace.
 #[derive(Debug)]
 pub struct Settings<'w> {
     workspace: &'w mut Workspace,
@@ -23,7 +23,7 @@ impl Workspace {
 }
 
 impl Settings<'_> {
-    /// Sets one key in the file where it belongs; returns that file.
+    /// Sets one key in the file it belongs to, and returns that file.
     pub fn set_config(
         &mut self,
         home: ConfigFile,
@@ -36,7 +36,8 @@ impl Settings<'_> {
             self.workspace.config.with(&*self.workspace.disk, home, key, value)?;
             return Ok((self.workspace.config.file_of(home).to_owned(), Vec::new()));
         }
-        // A lane's lock: two settings at once must not lose one another. To lock one makes its folder.
+        // Under a lane's lock, so that two commands that set keys at once do not lose one. Locking a lane
+        // creates its folder, so one that exists is preferred.
         let lane =
             self.workspace.lanes.iter().find(|lane| lane.has_folder()).map_or(LaneId::Records, Lane::id);
         let documents = Arc::clone(&self.workspace.lanes[lane].documents);
@@ -49,14 +50,14 @@ impl Settings<'_> {
         Ok((file, notices))
     }
 
-    /// Has what is held back count from now on.
+    /// Trusts this repository: settings that were held back take effect.
     pub fn trust(&mut self) -> Result<(), Failure> {
         self.workspace.record_trust(TrustReason::Said)
     }
 
-    /// Takes back all trust in this repository; returns how much there was.
+    /// Revokes all trust in this repository and returns how many trust files there were.
     pub fn distrust(&mut self) -> Result<usize, Failure> {
-        // Else the journal would bring it back.
+        // An existing journal counts as trust unless it is marked as known, so trust would come back.
         self.workspace.lanes.iter().for_each(Lane::set_known);
         let trust = self.workspace.trust_file();
         let removed = trust
@@ -66,19 +67,20 @@ impl Settings<'_> {
         Ok(removed)
     }
 
-    /// By what trust in this project is remembered.
+    /// The repository that trust in this project is recorded for.
     pub fn repository(&self) -> PathBuf {
         self.workspace.trust_file().repository
     }
 
-    /// What somebody has to be told once.
+    /// A warning that is shown once: the settings are trusted because of an existing journal.
     pub fn trust_notice(&self) -> Option<Notice> {
         if self.workspace.policy.trusted.is_empty() {
             return None;
         }
         self.workspace.disk.remove_file(&self.workspace.trust_file().folder.join(UNTOLD)).ok()?;
         Some(Notice::warning(format!(
-            "the settings of this project are trusted because you have worked in it before: {}; `lorelane trust --remove` takes that back",
+            "the settings of this project are trusted because you have worked in it before: {}; \
+             `lorelane trust --remove` revokes this",
             keys(&self.workspace.policy.trusted)
         )))
     }

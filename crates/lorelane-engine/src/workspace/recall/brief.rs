@@ -1,4 +1,4 @@
-//! From a prompt to reminders, and from a store to its standing context.
+//! Reminders for a prompt, and the standing context that every session starts with.
 
 use crate::setup::is_trial;
 use crate::workspace::{Failure, NEAR_MAX, Workspace};
@@ -11,14 +11,14 @@ use lorelane_core::memory::{Address, Category, Memory};
 use lorelane_core::policy::MatchStrategy;
 use lorelane_core::recall::{self, Hit, Query};
 
-/// So many of one kind are read for the standing context; its budget holds far fewer.
+/// Memories per section of the standing context; its token budget holds far fewer.
 const STANDING_MAX: usize = 40;
-/// So many that have the word are looked at: it may also stand in the text of others.
+/// Memories with the word (`strong`, `high`) in their text that are read: it may be there in another sense.
 const READ_MAX: usize = 200;
-/// So many pins are tried: a repository may bring very many of memories that it does not have.
+/// Pins that are tried: a repository may contain any number of pins of memories that do not exist.
 const PINNED_MAX: usize = 1_000;
 
-/// What an agent is reminded of, for as long as the workspace is borrowed.
+/// Reminders from a borrowed workspace.
 #[derive(Debug)]
 pub struct Reminders<'w> {
     workspace: &'w mut Workspace,
@@ -30,28 +30,28 @@ impl Workspace {
     }
 }
 
-/// What became of a memory at a prompt.
+/// What happened to a memory at a prompt.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ReminderOutcome {
     Shown,
     Dropped(DropRule),
-    /// It would be shown today: it was made or changed since.
+    /// It would be shown now: it was created or changed since.
     WouldShow,
 }
 
-/// Why a memory was shown or not: at a prompt that the ledger remembers, or as things are now.
+/// Why a memory was shown or not: at a prompt in the ledger, or with the store as it is now.
 #[derive(Clone, Debug)]
 pub struct WhyReport {
-    /// The prompt that is spoken of; `None` when none is known.
+    /// The ledger line of that prompt; `None` if the ledger has none.
     pub line: Option<LedgerLine>,
     pub hit: Option<Hit>,
     pub outcome: ReminderOutcome,
-    /// What keeps a memory that was shown from being shown again.
+    /// The rule that would drop it now, although it was shown then.
     pub since: Option<DropRule>,
 }
 
 impl Reminders<'_> {
-    /// The reminders for a prompt: relevant, allowed, and as their files are now.
+    /// The memories to inject into a prompt: relevant, allowed, and read from their files now.
     pub fn brief(&mut self, prompt: &str) -> Result<Briefing, Failure> {
         if !self.rule().answers(prompt) {
             return Ok(self.rule().silence());
@@ -70,7 +70,7 @@ impl Reminders<'_> {
         Some((MemorySummary::of(&loaded.memory, &loaded.path), loaded.memory))
     }
 
-    /// What comes near a prompt, best first: found by recall, or scored as the first system did.
+    /// The candidates for a prompt, best first: from recall, or with the scoring of the `claude-memory` scripts.
     fn near_prompt(&mut self, query: &Query) -> Result<Vec<Hit>, Failure> {
         match self.workspace.policy.match_strategy() {
             MatchStrategy::Recall => self.workspace.recall().near(query),
@@ -107,8 +107,8 @@ impl Reminders<'_> {
         })
     }
 
-    /// The sessions with something that can be saved now. What waits for room in a full category waits without a
-    /// word: no session could do anything about it.
+    /// The sessions with something that can be saved now. Items of a full category are left out: the session that
+    /// starts could not save them.
     fn waiting(&mut self) -> Result<Vec<PendingCapture>, Failure> {
         let mut pending = self.workspace.captures().pending();
         for category in Category::ALL {
@@ -121,8 +121,8 @@ impl Reminders<'_> {
         Ok(pending.iter().map(PendingCapture::of).collect())
     }
 
-    /// The memories of a category that stand in every session, newest first. Only those are read whose text has
-    /// the word that makes them so.
+    /// The memories of a category that every session is shown, newest first. Only files whose text has the
+    /// word that makes them so are read.
     fn always(&mut self, category: Category, word: &str) -> Result<Vec<Memory>, Failure> {
         let entries = self
             .workspace
@@ -137,12 +137,13 @@ impl Reminders<'_> {
         self.rule().may_show(self.current(address)).ok().map(|(_, memory)| memory)
     }
 
-    /// Writes down what a hook put into a session.
+    /// Appends a line to the ledger. A prompt gets one even if nothing was injected, so that `why` can explain it.
     pub fn account(&self, line: &LedgerLine) -> Result<(), Failure> {
+        // A latency check of `doctor` is not a session: its prompts would show up in `why`.
         if is_trial(&line.session) { Ok(()) } else { self.workspace.ledger().append(line) }
     }
 
-    /// Why a memory was shown, or the first rule that dropped it, at the last prompt that the ledger knows.
+    /// Why a memory was shown, or the first rule that dropped it, at the last prompt in the ledger that has it.
     pub fn why(&mut self, address: &Address) -> Result<WhyReport, Failure> {
         let mut lines = self.workspace.ledger().lines();
         if let Some(known) = lines.iter().position(|line| line.mentions(address)) {
@@ -153,14 +154,14 @@ impl Reminders<'_> {
                 self.rule().may_show(self.current(address)).err().filter(|_| fate == ReminderOutcome::Shown);
             return Ok(WhyReport { line: Some(line), hit: None, outcome: fate, since });
         }
-        // A session's start asks for nothing: only a prompt can be asked again.
+        // A session start has no query: only a prompt can be asked again.
         let line = lines.into_iter().find(|line| line.event == LedgerEvent::Prompt);
         let prompt = line.as_ref().map_or("", |line| line.query.as_str());
         let (hit, fate) = self.asked_again(prompt, address)?;
         Ok(WhyReport { line, hit, outcome: fate, since: None })
     }
 
-    /// The ledger keeps only what came near: a prompt is asked again, with store and settings as they are now.
+    /// Runs a prompt again with the current store and settings: the ledger has only its candidates.
     fn asked_again(
         &mut self,
         prompt: &str,
@@ -178,7 +179,7 @@ impl Reminders<'_> {
         }
         let query = Query::of_person(prompt, self.workspace.now);
         Ok(match self.rule().judge(&query, self.current(address)) {
-            // So many name it as well that no prompt looks at all of them.
+            // The memory passes the rule, but more than `NEAR_MAX` candidates ranked above it.
             Ok(_) => (None, ReminderOutcome::Dropped(DropRule::Surplus)),
             Err(DropRule::Irrelevant) => (None, ReminderOutcome::Dropped(DropRule::Unasked)),
             Err(rule) => (None, ReminderOutcome::Dropped(rule)),

@@ -1,4 +1,4 @@
-//! Whether new information belongs to a memory that exists.
+//! Finds the existing memory that new information belongs to.
 
 use crate::workspace::Failure;
 use crate::workspace::recall::Recall;
@@ -8,8 +8,8 @@ use lorelane_core::memory::Category;
 use lorelane_core::recall::{Hit, Query, candidate_if};
 
 impl Recall<'_> {
-    /// Whether new information belongs to a memory of this category, and what may be done with it. By name first; a
-    /// memory that is called something else and says the same is found by what it says.
+    /// Whether new information belongs to a memory of this category, and which actions are allowed on it.
+    /// Titles and tags are compared first; then the text, for a memory that says the same under another name.
     pub fn candidate(
         &mut self,
         category: Category,
@@ -26,7 +26,7 @@ impl Recall<'_> {
         Ok(self.verdict(category, found, lifecycle_event))
     }
 
-    /// The same by names alone, as the first system has it.
+    /// Like [`Recall::candidate`], by titles and tags only, as in the `claude-memory` scripts.
     pub fn candidate_by_name(
         &mut self,
         category: Category,
@@ -43,7 +43,7 @@ impl Recall<'_> {
         self.workspace.lanes.records_mut().refresh()?;
         let mut found = self.nearest(query, passes)?;
         if found.as_ref().is_some_and(|hit| !self.stands(query, hit, passes)) {
-            // The index lags behind a file that was edited in place.
+            // The index lags behind a file that was edited in place: scan every file and ask again.
             self.workspace.lanes.records_mut().scan()?;
             found = self.nearest(query, passes)?;
         }
@@ -68,7 +68,7 @@ impl Recall<'_> {
         })
     }
 
-    /// Whether the file of a hit still says what the index says of it.
+    /// Whether the file of a hit still gives the same hit.
     fn stands(&self, query: &Query, hit: &Hit, passes: fn(&Hit) -> bool) -> bool {
         self.workspace.load(&hit.address).is_ok_and(|loaded| {
             let entry = MemorySummary::of(&loaded.memory, &loaded.path);

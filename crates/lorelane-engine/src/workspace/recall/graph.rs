@@ -1,6 +1,7 @@
-//! How the memories of all lanes hang together: links, what is related, what says the same.
+//! Links, related memories and duplicates, across all lanes.
 //!
-//! These commands may take a moment, so they look at every file first: what they show stands in the files now.
+//! These commands may take a moment, so they scan every file first: a file edited in place leaves its
+//! folder's mtime as it was, and their results come from the index alone.
 
 use super::Recall;
 use crate::git;
@@ -17,40 +18,40 @@ use lorelane_core::text::{cut, one_line};
 use std::collections::BTreeMap;
 use std::path::Path;
 
-/// Below this cosine two memories have nothing to do with each other that a reader would see.
+/// Below this cosine a reader would not call two memories related.
 const NEAR: f32 = 0.5;
-/// How many memories are related by their meaning at most.
+/// How many memories are related by their embedding at most.
 const NEAR_COUNT: usize = 20;
-/// The characters of a memory that are shown before it is read.
+/// Characters of a memory in the preview of a duplicate.
 const PREVIEW: usize = 100;
 
-/// What is said of a file or a memory.
+/// The links to a file or a memory.
 #[derive(Clone, Debug, PartialEq)]
 pub struct LinkReport {
-    /// What was asked for: a memory or a ghost.
+    /// The resolved target: a memory, or a ghost for anything else.
     pub target: NodeId,
-    /// The names that git knows the file had before.
+    /// Former names of the file, from git.
     pub former: Vec<String>,
-    /// By the files of the memories that say it, and in the order of their texts.
+    /// By the address of the linking memory, then in the order of its text.
     pub links: Vec<Inbound>,
 }
 
-/// One memory's word on a target.
+/// One link to a target.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Inbound {
     pub from: MemorySummary,
-    /// The target as this memory writes it.
+    /// The target as the memory writes it.
     pub target: String,
     pub anchor: Option<String>,
     pub edge: Edge,
-    /// About a hundred characters on each side; empty for a file that a record names in a field of its own.
+    /// About a hundred characters on each side of the link; empty for a `related_files` entry of a record.
     pub context: String,
 }
 
-/// Which memories are compared.
+/// Which memories are compared for duplicates.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Comparison {
-    /// The least cosine of two that are alike, above 0 and up to 1.
+    /// The lowest cosine of two duplicates, above 0 and up to 1.
     pub threshold: f64,
     pub limit: usize,
     pub kind: Option<MemoryKind>,
@@ -59,7 +60,7 @@ pub struct Comparison {
 /// Memories that say nearly the same.
 #[derive(Clone, Debug, PartialEq)]
 pub struct DuplicateGroup {
-    /// The middle of the cosines.
+    /// The mean cosine of its pairs.
     pub score: f64,
     pub memories: Vec<Duplicate>,
 }
@@ -67,27 +68,27 @@ pub struct DuplicateGroup {
 #[derive(Clone, Debug, PartialEq)]
 pub struct Duplicate {
     pub entry: MemorySummary,
-    /// The file, as listings know it.
+    /// The file, as in `index.md`.
     pub path: String,
     /// Its first words, on one line.
     pub preview: String,
 }
 
-/// All that the indexes say of links.
+/// Every memory and every link in the indexes.
 struct KnownLinks {
     entries: Vec<MemorySummary>,
     links: Vec<MemoryLink>,
 }
 
 impl Recall<'_> {
-    /// The whole graph: what the memories in scope say, of whatever they speak.
+    /// The whole graph: links from the memories in scope to any memory, file or tag.
     pub fn graph(&mut self, scope: Scope) -> Result<Graph, Failure> {
         let KnownLinks { entries, links } = self.known_links()?;
         Ok(Graph::new(entries, &links, &self.workspace.marks(), |entry| scope.has(entry.status)))
     }
 
-    /// The memories that link to a file or a memory, however they write it. A file that was renamed in git is found
-    /// by its former names too.
+    /// The links to a file or a memory, in any spelling. A file that was renamed in git is also found by its
+    /// former names.
     pub fn links_to(&mut self, typed: &str, scope: Scope) -> Result<LinkReport, Failure> {
         self.workspace.maintenance().scan()?;
         let marks = self.workspace.marks();
@@ -106,6 +107,8 @@ impl Recall<'_> {
             });
         };
         let meant = names.resolve(&target).cloned();
+        // Git is asked only here, and only for files that are not memories: following a file's history costs more
+        // than everything else.
         let former = match (&meant, &target) {
             (None, LinkTarget::Ghost(path)) => git::former_names(&self.workspace.project.root, path),
             _ => Vec::new(),
@@ -131,13 +134,13 @@ impl Recall<'_> {
                 Some(Inbound { from, target, anchor: link.anchor, edge, context: link.context })
             })
             .collect();
-        // Stable: within a memory they stay in the order of its text.
+        // A stable sort: links of one memory stay in the order of its text.
         links.sort_by(|a, b| a.from.address.cmp(&b.from.address));
         let target = meant.map_or_else(|| NodeId::Ghost(target.shown()), NodeId::Memory);
         Ok(LinkReport { target, former, links })
     }
 
-    /// The memories that have to do with this one, best first, each with its reasons.
+    /// The memories related to this one, best first, each with its reasons.
     pub fn related(&mut self, address: &Address, limit: usize) -> Result<Vec<Related>, Failure> {
         let KnownLinks { entries, links } = self.known_links()?;
         let counts = |entry: &MemorySummary| is_shown(entry, Scope::Active) || entry.address == *address;
@@ -146,7 +149,7 @@ impl Recall<'_> {
         Ok(graph::related(&graph, address, &near, limit))
     }
 
-    /// The active memories that mean nearly the same as this one, the nearest first.
+    /// The active memories with the nearest embeddings, nearest first.
     fn near_to(&mut self, address: &Address) -> Result<Vec<(Address, f32)>, Failure> {
         let at = self.workspace.lane_for(address)?;
         let Some(path) = self.workspace.lanes[at].dialect.place(address) else { return Ok(Vec::new()) };
@@ -162,7 +165,7 @@ impl Recall<'_> {
         Ok(near.into_iter().map(|(entry, cosine)| (entry.address, cosine)).collect())
     }
 
-    /// Groups of active memories that say nearly the same, those that are most alike first.
+    /// Groups of active memories that say nearly the same, most similar first.
     pub fn duplicates(&mut self, comparison: Comparison) -> Result<Vec<DuplicateGroup>, Failure> {
         self.workspace.maintenance().scan()?;
         let filter = Query::new("", self.workspace.now);
@@ -207,11 +210,12 @@ impl Recall<'_> {
         Ok(KnownLinks { entries: self.entries(ListFilter::default())?, links })
     }
 
-    /// A file as memories name it: from the project's root, wherever it was typed.
+    /// The path of a file from the project's root, as memories write it. `typed` is relative to `folder`.
     pub fn path_from_root(&self, folder: &Path, typed: &str) -> String {
         let path = typed.split_once('#').map_or(typed, |(path, _)| path);
         let file = folder.join(path);
-        // Above the project, or nowhere: then it may still be what a memory writes.
+        // A file that does not exist, or is outside the project, may still be what a memory links to: it stays as
+        // it was typed.
         let stands = matches!(self.workspace.disk.stat(&file), Ok(Some(_)));
         let real = || real_path(&*self.workspace.disk, &file).ok();
         let inside = |file: &Path| {

@@ -1,4 +1,4 @@
-//! Memories in order, without a question.
+//! Lists of memories, without a query.
 
 use crate::index::ListFilter;
 use crate::workspace::Failure;
@@ -16,8 +16,8 @@ impl Recall<'_> {
         Ok(entries)
     }
 
-    /// The memories in a status that changed last, newest first and then by their addresses, and how many there are.
-    /// Reads no more than it returns.
+    /// The `limit` last changed memories with a status, newest first and then by address, and how many there
+    /// are in all. Reads no more rows than it returns.
     pub fn newest(&mut self, status: Status, limit: usize) -> Result<(Vec<MemorySummary>, usize), Failure> {
         self.workspace.refresh()?;
         let (mut entries, mut total) = (Vec::new(), 0);
@@ -31,7 +31,7 @@ impl Recall<'_> {
     }
 }
 
-/// Those that changed last first, then by their addresses.
+/// Sorts by the time of the last change, newest first, then by address.
 pub fn sort_newest_first(entries: &mut [MemorySummary]) {
     entries.sort_by(|a, b| b.changed().cmp(&a.changed()).then_with(|| a.address.cmp(&b.address)));
 }

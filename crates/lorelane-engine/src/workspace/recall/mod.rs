@@ -1,4 +1,7 @@
-//! From a question to the memories that answer it, as their files say it now.
+//! Search: from a query to ranked memories.
+//!
+//! Every hit is read from its file again before it is returned, because a file that was edited in place is not in
+//! the index yet.
 
 mod brief;
 mod candidate;
@@ -25,7 +28,7 @@ use lorelane_core::terms::Language;
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-/// Reading: what answers a question, for as long as the workspace is borrowed.
+/// Search, lists and the link graph of a borrowed workspace.
 #[derive(Debug)]
 pub struct Recall<'w> {
     workspace: &'w mut Workspace,
@@ -37,20 +40,20 @@ impl Workspace {
     }
 }
 
-/// A question and the memories that may answer it.
+/// An analyzed query with its candidates from all lanes, ranked as one corpus.
 pub(in crate::workspace) struct SearchContext {
     pub(in crate::workspace) asked: AnalyzedQuery,
     statistics: Statistics,
     pub(in crate::workspace) considered: Vec<Candidate>,
-    /// Where each of them comes from.
+    /// The index row of each candidate, in the same order.
     pub(in crate::workspace) origins: Vec<IndexRef>,
 }
 
-/// A memory as an index knows it.
+/// A memory's row in an index.
 pub(in crate::workspace) struct IndexRef {
     pub(in crate::workspace) lane: LaneId,
     pub(in crate::workspace) id: i64,
-    /// The digest of its text.
+    /// The digest of the file it was indexed from.
     digest: i64,
 }
 
@@ -68,35 +71,35 @@ impl SearchContext {
 }
 
 impl Recall<'_> {
-    /// Sets other weights, for measuring what each signal is worth. Whoever answers a question keeps those that ship.
+    /// Sets the weights of the signals. For measuring what each is worth; commands use those of the policy.
     pub fn set_weights(&mut self, weights: Weights) {
         self.workspace.weights = weights;
     }
 
-    /// Sets another boost of fields, for measuring. It is part of what an index keeps, so every open lane gets an
-    /// index in memory: the one on disk stays as it is.
+    /// Sets the field boost, for measuring. It is part of what an index stores, so every open lane gets an
+    /// index in memory, and the one on disk stays as it is.
     pub fn set_field_boost(&mut self, emphasis: FieldBoost) -> Result<(), Failure> {
         self.workspace.lanes.iter_mut().try_for_each(|lane| lane.emphasise(emphasis))
     }
 
-    /// Takes the candidates of a lane from elsewhere than its index.
+    /// Replaces the source of a lane's candidates, which is its index by default.
     pub fn set_candidates(&mut self, lane: LaneId, candidates: Arc<dyn Candidates + Send + Sync>) {
         self.workspace.lanes[lane].candidates = Some(candidates);
     }
 
-    /// The memories that a query asks for, best first, each with its best passage. A model that was handed over with
-    /// `think_with` orders the best of them again.
+    /// The memories that match a query, best first, each with its best passage. If a model was set with
+    /// [`Recall::set_reranker`], it re-ranks the best of them.
     pub fn search(&mut self, query: &Query, limit: usize) -> Result<SearchResults, Failure> {
         self.answer(query, limit, ResultMode::Memories)
     }
 
-    /// The passages that a query asks for, best first.
+    /// The passages that match a query, best first.
     pub fn search_passages(&mut self, query: &Query, limit: usize) -> Result<SearchResults, Failure> {
         self.answer(query, limit, ResultMode::Passages)
     }
 
-    /// The memories that a long text may be about, best first, as the index has them: whoever shows one reads it
-    /// from its file. Nothing is left out for being irrelevant.
+    /// The memories nearest to a prompt, best first and without a relevance floor. The hits are not read from
+    /// their files again: the caller does that for each one it shows.
     pub(in crate::workspace) fn near(&mut self, query: &Query) -> Result<Vec<Hit>, Failure> {
         Ok(self
             .search_context(query)?
@@ -104,7 +107,7 @@ impl Recall<'_> {
             .hits)
     }
 
-    /// The memory that says most of what a text says, if that is enough to be about the same.
+    /// The memory that covers most of a text, if that is enough to be about the same subject.
     pub(in crate::workspace) fn same_subject(&mut self, query: &Query) -> Result<Option<Hit>, Failure> {
         let mut inquiry = self.search_context(query)?;
         let same = |inquiry: &SearchContext| {
@@ -125,8 +128,8 @@ impl Recall<'_> {
         let mut inquiry = self.search_context(query)?;
         self.rerank(query, &mut inquiry, grouping)?;
         let chosen = inquiry.chosen(query, &self.workspace.weights, limit, grouping);
-        // An index may lag behind a file that was edited in place: what is shown is read, and weighed anew if it
-        // says something else.
+        // The index lags behind a file that was edited in place, so each hit is read from its file. If one
+        // differs, the candidates are ranked again.
         let differs = self.refresh_hits(query, &mut inquiry, &chosen.hits);
         Ok(if differs { inquiry.chosen(query, &self.workspace.weights, limit, grouping) } else { chosen })
     }
@@ -156,11 +159,12 @@ impl Recall<'_> {
             add(&mut statistics.doc_freqs, &set.doc_freqs);
             found.extend(set.memories.into_iter().map(|found| (lane.id(), found)));
         }
-        // One that shares a word of its name by chance would stand among the others or not, as its file is called.
+        // A candidate found only by a word of its title stays only if the query names it: otherwise the
+        // results would depend on how files are named.
         found.retain(|(_, found)| {
             !found.only_named || recall::is_named(query, &asked, &statistics, &found.entry)
         });
-        // What counts the same stays in this order, whichever of them the index met first.
+        // Candidates with equal scores keep this order, whatever order the index returned them in.
         found.sort_unstable_by(|(_, a), (_, b)| a.entry.address.cmp(&b.entry.address));
         let (considered, origins) = found
             .into_iter()
@@ -172,7 +176,8 @@ impl Recall<'_> {
         Ok(SearchContext { asked, statistics, considered, origins })
     }
 
-    /// Reads the files of these hits. Returns whether any says something else than the index, or nothing.
+    /// Reads the files of these hits and updates their candidates. Returns whether any file differs from the
+    /// index or is gone.
     fn refresh_hits(&self, query: &Query, inquiry: &mut SearchContext, hits: &[Hit]) -> bool {
         let mut differs = false;
         for (considered, origin) in inquiry.considered.iter_mut().zip(&inquiry.origins) {
@@ -180,7 +185,7 @@ impl Recall<'_> {
                 continue;
             }
             let Some(lane) = self.workspace.lanes.of(&considered.entry.address) else { continue };
-            // Nearly all files are as they were, which is told without understanding them.
+            // Nearly all files are unchanged, and a digest tells that without parsing them.
             let bytes = lane.read(&considered.entry.path).ok().flatten();
             if bytes.is_some_and(|bytes| index::digest(&bytes) == origin.digest) {
                 continue;
@@ -193,7 +198,7 @@ impl Recall<'_> {
             match said.filter(|(entry, _)| query.wants(entry)) {
                 Some((entry, said)) => {
                     let sheet = lane.doc_entry(&said).to_bytes();
-                    // What the model has read is another text.
+                    // The model's embeddings are of the old text.
                     *considered = Candidate { entry, sheet, second: Vec::new(), pinned: considered.pinned };
                     differs = true;
                 }

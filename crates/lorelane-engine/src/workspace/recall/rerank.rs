@@ -1,4 +1,4 @@
-//! The added model at work: it reads memories a few at a time, and orders again what a question found.
+//! The added model: embeds memories a few at a time, and re-ranks search results.
 
 use super::Recall;
 use crate::model::Embedder;
@@ -11,16 +11,16 @@ use lorelane_core::text::cut;
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-/// So many of the best answers are ordered again.
+/// How many of the best hits are re-ranked. Searching with the model alone would need every vector in memory.
 const REORDERED: usize = 50;
-/// Passages of one memory that are read; what follows them keeps the table's meaning.
+/// Passages of one memory that are embedded; the rest keep the built-in table's embedding.
 const PASSAGES_MAX: usize = 256;
-/// Memories that are looked up at once.
+/// How many memories without embeddings one index query returns.
 const PART: usize = 16;
-/// A question is read no further: the model itself reads fewer pieces than this has words.
+/// Characters of a query that are embedded: the model itself reads fewer word pieces than this has words.
 const QUESTION_MAX: usize = 2_000;
 
-/// How far reading went.
+/// How much was embedded.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct EmbedProgress {
     pub memories: usize,
@@ -28,13 +28,12 @@ pub struct EmbedProgress {
 }
 
 impl Recall<'_> {
-    /// Has questions answered with this model from now on, too. For processes that live long: each question costs a
-    /// run of it.
+    /// Re-ranks searches with this model from now on. For long-running processes: each search costs a run of it.
     pub fn set_reranker(&mut self, model: Arc<dyn Embedder>) {
         self.workspace.model = Some(model);
     }
 
-    /// Has the model read memories that it does not know, until so many passages were read or none is left.
+    /// Embeds memories that have no embedding by this model, until `passages` are done or none is left.
     pub fn embed_missing(&mut self, passages: usize) -> Result<EmbedProgress, Failure> {
         let Some(model) = self.workspace.model.clone() else { return Ok(EmbedProgress::default()) };
         self.workspace.refresh()?;
@@ -49,7 +48,7 @@ impl Recall<'_> {
                     if learned.passages >= passages {
                         break;
                     }
-                    // One that was edited since comes again when the index has seen it.
+                    // A file edited since it was indexed is embedded once the index has its new text.
                     let Ok(loaded) = lane.load(&of.address) else { continue };
                     if crate::index::digest(loaded.document.text.as_bytes()) != of.digest {
                         continue;
@@ -57,7 +56,8 @@ impl Recall<'_> {
                     let texts = texts(&loaded.memory, &lane.dialect.passages(&loaded.document), PASSAGES_MAX);
                     let directions: Vec<_> = texts.iter().map(|text| model.embed(text)).collect();
                     learned.passages += texts.len();
-                    // Not by `ask`: an index that is busy is tried again later, and none is made in its place.
+                    // Not through `with_index`, which would fall back to an index in memory when the file is busy:
+                    // these embeddings are worth keeping only on disk, so a busy index is tried again later.
                     if lane.index.put_directions(model.id(), &of, &pack(&directions))? {
                         learned.memories += 1;
                     }
@@ -67,7 +67,7 @@ impl Recall<'_> {
         Ok(learned)
     }
 
-    /// Asks the model about the best answers. Returns whether it had anything to say.
+    /// Adds the model's embeddings to the best candidates and to the query. Returns whether there were any.
     pub(in crate::workspace) fn rerank(
         &mut self,
         query: &Query,

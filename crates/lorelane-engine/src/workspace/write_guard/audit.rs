@@ -1,8 +1,8 @@
-//! What tools did to the lane past the fence: files that are no memories are put aside, memories that they destroyed
-//! or removed are put back.
+//! Audits files that tools wrote past the guard: invalid files are quarantined, and memories that were
+//! overwritten or removed are restored.
 //!
-//! Examined is what changed since it was last examined, whoever has indexed it meanwhile: a scan of the server or of
-//! another command does not excuse it.
+//! A file is audited if it changed since the last audit, even if it was indexed meanwhile: a scan by the
+//! server or by another command does not make it valid.
 
 use crate::backend::Edit;
 use crate::config::RECORDS_CONFIG;
@@ -26,49 +26,49 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-/// A hook must end soon: what one command wrote beyond this is for `doctor`.
+/// Files audited per call, because a hook must end soon. The next call audits more.
 const EXAMINED_MAX: usize = 64;
-/// A larger file is left where it is: the journal would have to keep it.
+/// A larger file is left where it is: quarantine would copy it into the journal.
 const QUARANTINED_MAX_BYTES: u64 = 16 << 20;
-/// How many files of a large lane are compared after each tool: 2 ms, where a stat is slow.
+/// How many files of a large lane are compared after each tool: 2 ms on a system with slow stats.
 const COMPARED: usize = 500;
-/// How many names in a command are looked for.
+/// How many file names in a command are looked up.
 const NAMED_MAX: usize = 16;
-/// How many names are tried for a file that is put aside.
+/// How many names are tried for a quarantined file.
 const NAMES_MAX: usize = 1_000;
 
-/// What a file that somebody wrote without lorelane turned out to be.
+/// The result for one file that was written outside lorelane.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum AuditResult {
-    /// It does not lie in the lane, or nothing is there.
+    /// It is not in the lane, or it does not exist.
     Outside,
     /// A valid memory.
     Fine { address: Address },
-    /// The settings of the records, which may be written by hand.
+    /// `memory-config.json`, which may be edited by hand.
     Config,
-    /// No memory and not meant to be one: left where it is.
+    /// Not a memory and not meant to be one: left where it is.
     Foreign { name: String },
-    /// It is no valid memory, but git brought it, or somebody is in the middle of a merge: left where it is.
+    /// An invalid or removed memory that git explains (a checkout, a merge in progress): left as it is.
     LeftToGit { path: RelPath },
-    /// It is no valid memory. Its bytes are kept under another name, and nobody reads them as a memory.
+    /// Not a valid memory. It was renamed to `to`, where it is not read as a memory.
     Quarantined { from: RelPath, to: RelPath, why: String, former: PreviousMemory },
-    /// A memory was there, and nothing is.
+    /// A memory whose file was removed.
     Removed { path: RelPath, address: Address, former: PreviousMemory },
 }
 
-/// What became of the memory that was there before.
+/// What happened to the memory that the file had before.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PreviousMemory {
     /// There was none.
     None,
-    /// It is there again.
+    /// It was restored.
     Back,
-    /// It was not written by lorelane, so the journal does not have it.
+    /// The journal does not have its last version: something other than lorelane wrote it.
     NotInJournal,
 }
 
-/// Examines what tools that ran in the folder `start` may have written into its lane, whether the fence saw it or
-/// not. Nearly free when nothing in the lane changed.
+/// Audits what tool calls in the folder `start` may have written to its lane, whether the guard saw it or
+/// not. Costs only stats if nothing in the lane changed.
 pub fn audit_external_writes(
     env: &Env,
     start: &Path,
@@ -80,7 +80,7 @@ pub fn audit_external_writes(
         .partition(|tool| guard(env, start, tool).is_some());
     let mut examined = Vec::new();
     for tool in &denied {
-        // A tool that names its file needs no index to tell what is new.
+        // The tool names its file, so no scan is needed to find what changed.
         if let ToolUse::Write { path } = tool {
             examined.push(Workspace::open(env, start)?.external_writes().audit_file(&start.join(path))?);
         }
@@ -94,14 +94,14 @@ pub fn audit_external_writes(
         return Ok(examined);
     }
     let mut workspace = Workspace::open_on(Arc::new(RealDisk), env, located)?;
-    // What git brings or takes away was agreed on elsewhere.
+    // A command that runs git may bring or remove any file: that was decided in the repository.
     let is_excused = denied.is_empty() && allowed.iter().any(|tool| tool.runs_git());
     match glance {
         LaneFingerprint::Same => {}
         LaneFingerprint::Changed(stamp) => {
             workspace.external_writes().scan_lane()?;
             examined.extend(workspace.external_writes().audit_found(is_excused)?);
-            // More than one call examines is for the next one.
+            // Files beyond `EXAMINED_MAX` are left for the next call, so the stamp must not hide them.
             if workspace.lanes.records_mut().with_index(|index| index.unexamined(1))?.is_empty() {
                 stamp.keep();
             }
@@ -117,7 +117,7 @@ pub fn audit_external_writes(
 }
 
 impl AuditResult {
-    /// What the agent that wrote it has to know.
+    /// The message for the agent that wrote the file.
     pub fn objection(&self) -> Option<String> {
         match self {
             AuditResult::Outside
@@ -125,7 +125,8 @@ impl AuditResult {
             | AuditResult::Config
             | AuditResult::LeftToGit { .. } => None,
             AuditResult::Foreign { name } => Some(format!(
-                "{} was written into the memory folder by hand and is no memory. Remove it, or save what it says with `lorelane create`.",
+                "{} was written to the memory folder by hand and is not a memory. Remove it, or save \
+                 its content with `lorelane create`.",
                 inline(name, 120)
             )),
             AuditResult::Quarantined { from, to, why, former } => {
@@ -134,48 +135,53 @@ impl AuditResult {
                         ("", "Save it with `lorelane create CATEGORY --from FILE` instead.")
                     }
                     PreviousMemory::Back => (
-                        " The memory that it had overwritten is back.",
-                        "Change that with `lorelane update ADDRESS --from FILE` instead.",
+                        " The memory it overwrote has been restored.",
+                        "Change it with `lorelane update ADDRESS --from FILE` instead.",
                     ),
                     PreviousMemory::NotInJournal => (
-                        " The memory that it had overwritten was not written by lorelane, so only git may have it: `git log -p -- FILE`.",
+                        " The memory it overwrote is not in the journal as it was, so only git may have \
+                         it: `git log -p -- FILE`.",
                         "Save what is new with `lorelane create CATEGORY --from FILE` instead.",
                     ),
                 };
                 Some(format!(
-                    "{} was written by hand and is no valid memory: {}. Its bytes are kept as {}, and nobody reads it as a memory.{former} {instead}",
+                    "{} was written by hand and is not a valid memory: {}. It was renamed to {} \
+                     and is not read.{former} {instead}",
                     inert(from.as_str()),
                     inline(why, 300),
                     inert(to.as_str()),
                 ))
             }
             AuditResult::Removed { path, address, former: PreviousMemory::Back } => Some(format!(
-                "{path} was removed by hand. The memory is back: take it out of recall with `lorelane retire {address} --reason REASON` instead."
+                "{path} was removed by hand and has been restored. To take it out of recall, run \
+                 `lorelane retire {address} --reason REASON` instead."
             )),
             AuditResult::Removed { path, address, .. } => Some(format!(
-                "{path} was removed by hand, and the journal does not have it as it was. `lorelane restore {address}` brings back the version that lorelane wrote last; git may have a newer one: `git log -p -- FILE`."
+                "{path} was removed by hand, and its last version is not in the journal. `lorelane restore \
+                 {address}` brings back the last version that lorelane wrote; git may have a newer one: \
+                 `git log -p -- FILE`."
             )),
         }
     }
 }
 
-/// A file before anything is done about it.
+/// What a changed file is, before anything is done about it.
 enum AuditedFile {
     Known(AuditResult),
     Invalid { bytes: Vec<u8>, why: String },
     Removed { address: Address },
 }
 
-/// Who may have written what is examined.
+/// Who may have written a changed file.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Writer {
     /// A tool that named the file.
     Tool,
-    /// Whoever wrote since the last look, git included.
+    /// Anybody since the last audit, git included.
     Anybody,
 }
 
-/// Writes to memory files that went past lorelane, for as long as the workspace is borrowed.
+/// The audit of files written outside lorelane, for a borrowed workspace.
 #[derive(Debug)]
 pub struct ExternalWrites<'w> {
     workspace: &'w mut Workspace,
@@ -188,7 +194,7 @@ impl Workspace {
 }
 
 impl ExternalWrites<'_> {
-    /// Examines one file that a tool wrote. `path` is absolute.
+    /// Audits one file that a tool wrote. `path` is absolute.
     pub fn audit_file(&mut self, path: &Path) -> Result<AuditResult, Failure> {
         let real = real_path(path, 1);
         let Ok(inside) = real.strip_prefix(self.workspace.lanes.records().folder("")) else {
@@ -201,13 +207,13 @@ impl ExternalWrites<'_> {
         let changed = UnauditedChange { path, before };
         let examined = self.audit_all(std::slice::from_ref(&changed), Writer::Tool)?.pop();
         if let Some(AuditResult::Fine { .. }) = examined {
-            // It may have been edited in place, which the times of its folder do not tell.
+            // It may have been edited in place, which does not change its folder's mtime.
             self.workspace.lanes.records_mut().index_paths(&[changed.path])?;
         }
         Ok(examined.unwrap_or(AuditResult::Outside))
     }
 
-    /// Examines the files that changed since they were last examined.
+    /// Audits the files that changed since the last audit.
     pub fn audit(&mut self) -> Result<Vec<AuditResult>, Failure> {
         self.scan_lane()?;
         self.audit_found(false)
@@ -218,8 +224,8 @@ impl ExternalWrites<'_> {
         self.workspace.lanes.records_mut().scan()
     }
 
-    /// Looks at what a large lane shows cheaply: folders that changed, files that a tool named, and the next ones
-    /// of all files, so that a file that was edited in place is found in its turn. Returns where that goes on.
+    /// Scans part of a large lane: folders that changed, files that a tool named, and the next [`COMPARED`] of all
+    /// files, so that an edit in place is found in its turn. Returns where the next scan begins.
     fn scan_part(&mut self, after: &str, named: &[String]) -> Result<String, Failure> {
         self.begin_examining()?;
         let records = self.workspace.lanes.records_mut();
@@ -227,7 +233,7 @@ impl ExternalWrites<'_> {
         records.scan_some(after, COMPARED, named)
     }
 
-    /// Examines what scans found changed: so many files that a hook ends soon. What is excused is right as it is.
+    /// Audits what scans found changed, up to [`EXAMINED_MAX`] files. If excused, all of it counts as audited.
     fn audit_found(&mut self, is_excused: bool) -> Result<Vec<AuditResult>, Failure> {
         let changed =
             self.workspace.lanes.records_mut().with_index(|index| index.unexamined(EXAMINED_MAX))?;
@@ -240,8 +246,8 @@ impl ExternalWrites<'_> {
         }
     }
 
-    /// A person speaks, so no tool of theirs runs. From now on changes are examined; what is gone by now is left to
-    /// them: they may remove a file, and `doctor` names it.
+    /// Called when a person sends a prompt: no tool is running then, so files that are gone were removed by the
+    /// person, which is their right. They are not restored; `doctor` reports them. Later changes are audited.
     pub fn begin_turn(&mut self) -> Result<(), Failure> {
         self.workspace.lanes.records_mut().refresh()?;
         self.begin_examining()?;
@@ -254,8 +260,8 @@ impl ExternalWrites<'_> {
         records.with_index(|index| index.set_examined(gone.iter().map(|gone| &gone.path)))
     }
 
-    /// What the index knows is where it begins: what was there before is not touched. One that knows nothing looks
-    /// first.
+    /// Starts recording changes for the audit, if that has not begun. What is indexed by now is the starting
+    /// point and is not audited; an empty index is filled by a scan first.
     fn begin_examining(&mut self) -> Result<(), Failure> {
         let records = self.workspace.lanes.records_mut();
         if records.with_index(Index::is_examined)? {
@@ -287,7 +293,7 @@ impl ExternalWrites<'_> {
             harmed.retain(|(changed, _)| !left.contains(&changed.path));
             examined.extend(left.into_iter().map(|path| AuditResult::LeftToGit { path }));
         }
-        // The lock is for those that need it: most files are fine.
+        // The lock is taken only if there is something to repair: most files are fine.
         if !harmed.is_empty() {
             let harmed: Vec<&UnauditedChange> = harmed.into_iter().map(|(changed, _)| changed).collect();
             examined.extend(self.repair(&harmed)?);
@@ -299,8 +305,8 @@ impl ExternalWrites<'_> {
         Ok(examined)
     }
 
-    /// Those of the harmed files that git explains: to put one aside would take a half-done merge apart, and what
-    /// another branch does not have must not come back.
+    /// Those of the harmed files that git explains. To quarantine one would break a merge in progress, and a
+    /// memory that another branch does not have must not come back.
     fn left_to_git(&self, harmed: &[(&UnauditedChange, bool)]) -> Vec<RelPath> {
         if harmed.is_empty() {
             return Vec::new();
@@ -320,8 +326,8 @@ impl ExternalWrites<'_> {
         explained.map(|(changed, _)| changed.path.clone()).collect()
     }
 
-    /// Puts invalid files aside and memories back, as one change with a receipt. All are judged again under the
-    /// lock: somebody may have mended one.
+    /// Quarantines invalid files and restores memories, as one change that is logged and can be undone. All
+    /// files are checked again under the lock: one may have been fixed meanwhile.
     fn repair(&mut self, harmed: &[&UnauditedChange]) -> Result<Vec<AuditResult>, Failure> {
         self.workspace.refuse_when_misconfigured()?;
         let documents = Arc::clone(&self.workspace.lanes.records().documents);
@@ -360,7 +366,8 @@ impl ExternalWrites<'_> {
         }
         let because = because(&examined);
         let done = writer.apply(edits, &because, self.workspace.now)?;
-        // What it warns of (a listing that lags, a journal in its shelter) `doctor` and the next change say again.
+        // Its warnings (an outdated listing, the fallback journal) are dropped here: `doctor` and the next change
+        // repeat them.
         self.workspace.settle(
             LaneId::Records,
             writer,
@@ -372,8 +379,8 @@ impl ExternalWrites<'_> {
         Ok(examined)
     }
 
-    /// The memories that were in these files before, as far as the journal has exactly them. An older version would
-    /// take back what came by git since, a retirement for example.
+    /// The previous contents of these files, if the journal's last version is the one that was there at the last
+    /// audit. An older version could revert what came by git since, such as a retirement.
     fn former(&self, harmed: &[&UnauditedChange]) -> Result<BTreeMap<RelPath, Vec<u8>>, Failure> {
         let before: BTreeMap<&RelPath, i64> =
             harmed.iter().filter_map(|changed| Some((&changed.path, changed.before?))).collect();
@@ -398,17 +405,17 @@ impl ExternalWrites<'_> {
     }
 }
 
-/// Why the change was made that set these right.
+/// The reason in the log for this repair.
 fn because(examined: &[AuditResult]) -> String {
     let invalid =
         examined.iter().filter(|examined| matches!(examined, AuditResult::Quarantined { .. })).count();
     match examined {
-        [AuditResult::Quarantined { from, .. }] => format!("quarantine: {from} is no valid memory"),
-        [AuditResult::Removed { path, .. }] => format!("put back: {path} was removed by hand"),
+        [AuditResult::Quarantined { from, .. }] => format!("quarantine: {from} is not a valid memory"),
+        [AuditResult::Removed { path, .. }] => format!("restore: {path} was removed by hand"),
         several if invalid > 0 => {
-            format!("quarantine: {invalid} of {} files are no valid memories", several.len())
+            format!("quarantine: {invalid} of {} files are not valid memories", several.len())
         }
-        several => format!("put back: {} files were removed by hand", several.len()),
+        several => format!("restore: {} files were removed by hand", several.len()),
     }
 }
 
@@ -428,7 +435,7 @@ fn sight(records: &Lane, changed: &UnauditedChange) -> AuditedFile {
     if !path.as_str().ends_with(".json") {
         return foreign;
     }
-    // What cannot be read now is for `doctor` to report.
+    // A file that cannot be read now is reported by `doctor`.
     let Ok(Some(bytes)) = records.documents.read(path, QUARANTINED_MAX_BYTES) else {
         return AuditedFile::Known(AuditResult::Outside);
     };

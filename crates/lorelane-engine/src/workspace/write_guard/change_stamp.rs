@@ -1,7 +1,7 @@
-//! A glance at the lane after every tool: whether anything in it changed since it was last examined.
+//! Tells after every tool call whether a lane may have changed since the last audit.
 //!
-//! Most tools have nothing to do with memories, so it opens no workspace: it stats files and compares one digest. In a
-//! large lane that would cost more than a tool may: there only some files are compared after each tool, in turn.
+//! Most tools do not touch memories, so this opens no workspace: it stats the files and compares one digest. In a
+//! large lane that would take too long after every tool, so there only some files are compared at a time, in turn.
 
 use crate::config::write_plain;
 use crate::disk::{Disk, RealDisk};
@@ -11,27 +11,28 @@ use lorelane_core::memory::Category;
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
-/// Of a lane with more files only some are compared.
+/// In a lane with more files only some are compared at a time.
 const STATS_MAX: usize = 1_000;
-/// What the last glance left, beside the index: a digest, or this word and the path that it ended with.
+/// The stamp file beside the index: a digest, or [`LARGE`] and the last path that was compared.
 const STAMP: &str = "glance";
 const STAMP_MAX_BYTES: u64 = 4 << 10;
 const LARGE: &str = "large ";
 const DIGITS: usize = 32;
 
-/// How a lane looked from outside, before it was examined.
+/// Whether a lane changed, judged by stats only.
 pub(in crate::workspace) enum LaneFingerprint {
-    /// As when it was last examined.
+    /// Unchanged since the last audit.
     Same,
     Changed(Stamp),
-    /// Too large to tell; the last glance ended with the path `after`.
+    /// Too large to stat as a whole; the last part that was compared ended with the path `after`.
     Large {
         after: String,
         stamp: Stamp,
     },
 }
 
-/// What to remember once the lane is examined.
+/// The stamp to write once the lane is audited. It was taken before the audit, so what changes meanwhile is
+/// audited next time.
 pub(in crate::workspace) struct Stamp {
     file: PathBuf,
     text: String,
@@ -39,14 +40,15 @@ pub(in crate::workspace) struct Stamp {
 
 impl LaneFingerprint {
     pub(in crate::workspace) fn at(env: &Env, lane: &Path) -> LaneFingerprint {
-        // Without a place for the stamp nothing is known, so everything is news.
+        // Without a cache folder there is no stamp, so every lane counts as changed.
         let file = env.folders().map_or_else(PathBuf::new, |folders| {
             folders.cache.join("lanes").join(Folders::lane_key(lane)).join(STAMP)
         });
         let last = RealDisk.read_regular(&file, STAMP_MAX_BYTES).ok().flatten().unwrap_or_default();
         let last = String::from_utf8(last).unwrap_or_default();
         let stamp = |text| Stamp { file, text };
-        // A large lane is not even listed, until all of it was looked at: it may be small by then.
+        // A large lane is not even listed until a full turn through its files has ended; then its size is checked
+        // again.
         if let Some(after) = last.strip_prefix(LARGE) {
             return LaneFingerprint::Large { after: after.to_owned(), stamp: stamp(String::new()) };
         }
@@ -59,20 +61,20 @@ impl LaneFingerprint {
 }
 
 impl Stamp {
-    /// Remembers it. What changed meanwhile is news for the next glance.
+    /// Writes the stamp.
     pub(in crate::workspace) fn keep(self) {
-        // A stamp that cannot be written only costs the next glance its shortcut.
+        // Without a stamp the next call audits the lane again, which is only slower.
         let _ = write_plain(&RealDisk, &self.file, self.text.as_bytes());
     }
 
-    /// Remembers where the next glance at a large lane goes on; nothing at its end.
+    /// Writes where the next part of a large lane begins. At the end it writes an empty stamp.
     pub(in crate::workspace) fn keep_place(self, after: &str) {
         let text = if after.is_empty() { String::new() } else { format!("{LARGE}{after}") };
         Stamp { text, ..self }.keep();
     }
 }
 
-/// `None` for too many files.
+/// A digest of the sizes and mtimes of all files; `None` if there are too many.
 fn digest(disk: &dyn Disk, lane: &Path) -> Option<String> {
     let folders = Category::ALL.map(|category| lane.join(category.folder()));
     let files = files(disk, &folders)?;
@@ -85,7 +87,7 @@ fn digest(disk: &dyn Disk, lane: &Path) -> Option<String> {
     Some(short_digest(&text, DIGITS))
 }
 
-/// The files that may be memories; `None` for too many.
+/// The files that may be memories; `None` if there are more than [`STATS_MAX`].
 fn files(disk: &dyn Disk, folders: &[PathBuf]) -> Option<Vec<PathBuf>> {
     let mut files = Vec::new();
     for folder in folders {

@@ -1,6 +1,6 @@
-//! The fence before the lane, on this machine's disk.
+//! Blocks tool calls that would write to a lane directly.
 //!
-//! It stands before every tool that an agent uses, so it opens no workspace: nothing but a few looks at the disk.
+//! It runs before every tool call of an agent, so it opens no workspace: a few stats are all it may cost.
 
 mod audit;
 mod change_stamp;
@@ -22,17 +22,17 @@ use lorelane_core::mark::MARKS_FOLDER;
 use std::borrow::Cow;
 use std::path::{Path, PathBuf};
 
-/// Longer paths are judged by their text.
+/// Longer paths are judged as text, without resolving links.
 const PATH_MAX: usize = 4_096;
-/// Links that lead to links: more than any system follows.
+/// How many links are followed: as many as any system follows.
 const LINKS_MAX: usize = 40;
 
-/// Why a use of a tool in the folder `start` is denied; `None` when lorelane has nothing to say.
+/// Why a tool call in the folder `start` is denied; `None` if it may run.
 pub fn guard(env: &Env, start: &Path, tool: &ToolUse) -> Option<Denial> {
     judge(env, start, tool, OtherProjects::WhereItExists)
 }
 
-/// The same, and every `.claude/memory` counts, also where there is no store yet: so the scripts had it.
+/// Like [`guard`], and also for a `.claude/memory` that does not exist yet, as in the `claude-memory` scripts.
 pub fn guard_by_name(env: &Env, start: &Path, tool: &ToolUse) -> Option<Denial> {
     judge(env, start, tool, OtherProjects::ByName)
 }
@@ -49,7 +49,8 @@ fn judge(env: &Env, start: &Path, tool: &ToolUse, usual: OtherProjects) -> Optio
     fence(env, &start, usual).judge(&targets, &resolve)
 }
 
-/// On Windows a tool names its file and its folder with backslashes; in a shell they are what they are elsewhere.
+/// On Windows tools write paths with backslashes. A shell command is left alone: there a backslash escapes, as on
+/// other systems.
 fn with_slashes(tool: &ToolUse) -> Cow<'_, ToolUse> {
     match tool {
         ToolUse::Write { path } if cfg!(windows) => {
@@ -62,7 +63,8 @@ fn with_slashes(tool: &ToolUse) -> Cow<'_, ToolUse> {
     }
 }
 
-/// The lane of this folder's project under both of its names: the one without links, and that in the project.
+/// The guarded paths of this folder's project. The lane is in it twice: with links resolved and as the
+/// project names it, because a path may be written either way. Only a lane that exists is guarded.
 fn fence(env: &Env, start: &Path, usual: OtherProjects) -> GuardedLanes {
     let case = if cfg!(any(target_os = "macos", windows)) { Case::Ignored } else { Case::Counts };
     let (mut lanes, mut marks, mut id) = (Vec::new(), None, None);
@@ -94,8 +96,8 @@ fn resolve(path: &str) -> ResolvedPath {
     }
 }
 
-/// The path without links, as far as it exists. A link to nothing is followed too: who writes to it makes the file
-/// that it names.
+/// The path with links resolved, as far as it exists. A dangling link is followed too: writing to it creates
+/// the file that it points to.
 pub(in crate::workspace) fn real_path(path: &Path, links_left: usize) -> PathBuf {
     if let Ok(real) = RealDisk.real_path(path) {
         return real;
@@ -113,7 +115,7 @@ pub(in crate::workspace) fn real_path(path: &Path, links_left: usize) -> PathBuf
     }
 }
 
-/// A path as the core has it: with forward slashes, and without the mark of a long path on Windows.
+/// A path as core expects it: with forward slashes, and without the `\\?\` prefix of Windows.
 fn text(path: &Path) -> String {
     let text = path.to_string_lossy();
     if cfg!(windows) { text.trim_start_matches(r"\\?\").replace('\\', "/") } else { text.into_owned() }

@@ -174,11 +174,11 @@ fn a_file_in_quarantine_is_kept_found_by_doctor_and_given_back_by_undo() {
     assert_eq!(
         (scratch.read(USE_JWT), scratch.listing()),
         (before, listing),
-        "what it had overwritten is back"
+        "the memory it overwrote is restored"
     );
     expect![[r#"
-        file: decisions/use-jwt.json.invalid.1772366400 is in quarantine: it was written without lorelane and is no valid memory
-          hint: save what it says with `lorelane create`, then remove it; `lorelane log` tells when it came there
+        file: decisions/use-jwt.json.invalid.1772366400 is in quarantine: it was written outside lorelane and is not a valid memory
+          hint: save its content with `lorelane create`, then remove it; `lorelane log` shows when it was put there
         exit 1
     "#]].assert_eq(&scratch.lorelane("doctor").text());
     expect![[r#"

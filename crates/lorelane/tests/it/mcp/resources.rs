@@ -194,8 +194,8 @@ fn what_the_server_has_seen_is_still_examined_after_the_tool() {
         ("tool_input", Json::Object([("command", Json::text("python gen.py"))].into_iter().collect())),
     ];
     for (name, damage, expected) in [
-        ("one", Some("{ \"title\": "), "The memory that it had overwritten is back."),
-        ("two", None, "was removed by hand. The memory is back"),
+        ("one", Some("{ \"title\": "), "The memory it overwrote has been restored."),
+        ("two", None, "was removed by hand and has been restored"),
     ] {
         match damage {
             Some(text) => fs::write(scratch.project().join(USE_JWT), text).unwrap(),
