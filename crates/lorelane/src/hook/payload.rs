@@ -88,8 +88,8 @@ pub(super) struct HookCall {
 impl HookCall {
     pub(super) fn read(env: &Env, event: HookEvent, client: HookClient, payload: &Json) -> HookCall {
         let mut facts = client.read(payload);
-        // Gemini includes the output of earlier hooks in the prompt: without this, our reminders would be queried
-        // again.
+        // Gemini includes the output of earlier hooks in the prompt: our own reminders must not be part of the
+        // query.
         facts.prompt = without_fences(&facts.prompt);
         let start = facts.cwd.clone().filter(|cwd| cwd.is_absolute()).unwrap_or_else(|| env.cwd.clone());
         HookCall { event, client, start, facts }
