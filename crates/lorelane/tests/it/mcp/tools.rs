@@ -354,7 +354,7 @@ fn the_state_of_the_store_is_told() {
     assert!(!list(&status, "findings").is_empty(), "{status:?}");
     assert_eq!(
         text(&client.document("memory_why", "{}"), "says"),
-        "no prompt was answered in this project yet"
+        "no prompt is logged for this project yet"
     );
     let prompt = r#"{"session_id": "s1", "prompt": "how does jwt auth work here", "cwd": "."}"#;
     scratch.lorelane_with_input("hook prompt --client claude-code", prompt).expect(0);
