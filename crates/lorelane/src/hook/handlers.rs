@@ -47,6 +47,7 @@ fn standing(env: &Env, call: &HookCall) -> Result<HookAnswer, Failure> {
     let mut workspace = open(env, call)?;
     workspace.external_writes().begin_turn()?;
     warn_of_unread_files(env, call, &workspace);
+    // Copilot's transcript lacks the last answer while its stop hook runs. Waiting there would delay every turn.
     if let Err(failure) = workspace.capture().capture_unread(env) {
         log(env, call, &failure);
     }
@@ -62,14 +63,17 @@ fn standing(env: &Env, call: &HookCall) -> Result<HookAnswer, Failure> {
 
 fn brief(env: &Env, call: &HookCall) -> Result<HookAnswer, Failure> {
     let prompt = &call.facts.prompt;
+    // Text of the client itself, or a slash command, which brings its own text.
     if briefing::is_machine(prompt) {
         return Ok(HookAnswer::Nothing);
     }
     let mut workspace = open(env, call)?;
+    // Files that are gone when the user types were removed by the user: the audit does not put them back.
     workspace.external_writes().begin_turn()?;
     warn_of_unread_files(env, call, &workspace);
     let briefing = workspace.reminders().brief(prompt)?;
     let line = LedgerLine::of_prompt(env.now, call.client.name(), &call.facts.session, prompt, &briefing);
+    // Also if nothing is shown: `why` must be able to explain that.
     account(env, call, &mut workspace, &line);
     let text = briefing.text();
     Ok(if text.is_empty() { HookAnswer::Nothing } else { HookAnswer::Context(text) })
