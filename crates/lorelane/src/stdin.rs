@@ -1,12 +1,12 @@
-//! One JSON value from standard input.
+//! Reads one JSON value from standard input.
 
 use lorelane_core::json::Json;
 use std::io::Read;
 
-/// More than any client sends; a file that a tool wrote may be part of it.
+/// More than any client sends. A payload may contain a whole file that a tool wrote.
 const MAX_BYTES: usize = 64 << 20;
 
-/// Reads one object and no further: not every caller closes its end.
+/// Reads one object and stops at its closing brace: not every client closes its end of the pipe.
 pub(crate) fn read_value() -> Option<Json> {
     read_from(&mut std::io::stdin().lock())
 }
@@ -14,7 +14,7 @@ pub(crate) fn read_value() -> Option<Json> {
 fn read_from(input: &mut dyn Read) -> Option<Json> {
     let mut bytes = Vec::new();
     let mut end = InputEnd::default();
-    // Small: a guard stands before every tool, and memory that is not touched costs nothing.
+    // Small, because the guard runs before every tool: a large buffer would touch pages that no payload fills.
     let mut chunk = [0; 8 << 10];
     while !end.reached && bytes.len() < MAX_BYTES {
         match input.read(&mut chunk) {
@@ -31,7 +31,7 @@ fn read_from(input: &mut dyn Read) -> Option<Json> {
     Json::parse(text.trim_start_matches('\u{feff}').trim()).ok()
 }
 
-/// Finds the brace that closes the first object. What is not an object ends with the input.
+/// Finds the brace that closes the first object. Any other value ends at the end of the input.
 #[derive(Default)]
 struct InputEnd {
     depth: usize,
@@ -62,7 +62,7 @@ impl InputEnd {
 mod tests {
     use super::*;
 
-    /// Gives its pieces one by one and never ends.
+    /// Returns its pieces one by one and never reaches the end of the input.
     struct Open(Vec<&'static str>);
 
     impl Read for Open {

@@ -19,7 +19,7 @@ pub(super) struct Flag {
 #[derive(Debug)]
 pub(super) enum OptionValue {
     Nothing,
-    /// Any text, called so in the usage line.
+    /// Any text; the name is its placeholder in the usage line.
     Text(&'static str),
     Choice(fn() -> Vec<&'static str>),
 }
@@ -28,11 +28,11 @@ pub(super) enum OptionValue {
 pub(super) enum OptionNeed {
     Optional,
     Required,
-    /// Exactly one of all that need this.
+    /// One of a group: exactly one of them is required.
     OneOf,
 }
 
-/// The options that were given, the last one of each.
+/// The given options. Of a repeated one the last value counts.
 #[derive(Debug, Default)]
 pub(super) struct ScriptOptions(BTreeMap<&'static str, String>);
 
@@ -45,14 +45,14 @@ impl ScriptOptions {
         self.0.get(option).map(String::as_str)
     }
 
-    /// Like [`ScriptOptions::text`]; the scripts took an empty text for none.
+    /// Like [`ScriptOptions::text`], but an empty text counts as absent, as in the scripts.
     pub(super) fn filled(&self, option: &str) -> Option<&str> {
         self.text(option).filter(|text| !text.is_empty())
     }
 }
 
 impl Script {
-    /// Reads the arguments, or says what is wrong with them.
+    /// Parses the arguments, or returns help or a usage error.
     pub(super) fn read(&self, arguments: &[String]) -> Result<ScriptOptions, ScriptOutput> {
         let mut given = ScriptOptions::default();
         let mut unrecognized = Vec::new();
@@ -93,7 +93,7 @@ impl Script {
         Ok(given)
     }
 
-    /// The flag of this name, or the only one that begins so.
+    /// The option of this name, or the only one with this prefix.
     fn find(&self, typed: &str) -> Result<Option<&Flag>, ScriptOutput> {
         if let Some(flag) = self.options.iter().find(|flag| flag.name == typed) {
             return Ok(Some(flag));
@@ -111,7 +111,7 @@ impl Script {
         }
     }
 
-    /// A text with a blank is a value even if it begins with a dash.
+    /// A text with a space is a value even if it begins with a dash.
     fn looks_like_an_option(&self, argument: &str) -> bool {
         let number = argument.strip_prefix('-').is_some_and(|rest| rest.parse::<f64>().is_ok());
         argument.len() > 1 && argument.starts_with('-') && !number && !argument.contains(' ')

@@ -1,4 +1,4 @@
-//! Error blocks: a head, then one `key: value` per line.
+//! Error blocks: a title, then one `key: value` per line.
 
 use super::ScriptOutput;
 
@@ -10,14 +10,14 @@ impl Block {
         Block(format!("{head}\n"))
     }
 
-    /// Adds a line. A value stays on it, so that no value can be taken for the next key.
+    /// Adds a line. Line breaks in the value are removed: a value must not look like the next key.
     pub(super) fn line(mut self, key: &str, value: &str) -> Block {
         let value: Vec<&str> = value.lines().map(str::trim).collect();
         self.0.push_str(&format!("{key}: {}\n", value.join(" ")));
         self
     }
 
-    /// Ends one of several errors in a block.
+    /// Separates two errors in a block.
     pub(super) fn gap(mut self) -> Block {
         self.0.push('\n');
         self

@@ -242,8 +242,8 @@ fn collect_garbage(workspace: &mut Workspace, said: &mut ScriptOutput) -> Result
     Ok(())
 }
 
-/// Together, so that one undo brings all back; one by one when a file is in the way of the others. Returns what
-/// could not be done.
+/// Commits all changes together, so that one undo reverts them; one by one if that fails, because one bad file
+/// must not stop the others. Returns what could not be done.
 fn carry_out(
     workspace: &mut Workspace,
     collection: &GarbageCollection,
@@ -287,7 +287,7 @@ fn carry_out(
     Ok(failed)
 }
 
-/// Whether a retired memory says nothing of its time, or something that is none.
+/// Whether `retired_at` of a retired memory is missing or invalid.
 fn undated(workspace: &Workspace, address: &Address) -> Result<&'static str, Failure> {
     let loaded = workspace.load(address)?;
     let record = Json::parse(loaded.document.text.trim_start_matches('\u{feff}')).unwrap_or(Json::Null);

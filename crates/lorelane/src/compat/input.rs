@@ -1,6 +1,6 @@
 //! `--input`: a draft in the shared temporary folder, and nowhere else.
 //!
-//! A prompt that talks an agent into `--input ~/.ssh/id_ed25519` must not get that file into a memory.
+//! A prompt injection with `--input ~/.ssh/id_ed25519` must not get that file into a memory.
 
 use super::block::Block;
 use lorelane_core::dialect::records::RECORD_MAX_BYTES;
@@ -19,7 +19,7 @@ pub(super) struct Input {
 impl Input {
     pub(super) fn read(cwd: &Path, typed: &str) -> Result<Input, Block> {
         let file = resolved(&cwd.join(typed));
-        // The temporary folder is itself a link on some systems.
+        // Resolved, because the temporary folder is itself a symlink on some systems.
         let inside = file.strip_prefix(resolved(Path::new(TEMPORARY)));
         if typed.contains("..") || inside.map_or(true, |inside| inside.as_os_str().is_empty()) {
             return Err(Block::new("SECURITY_ERROR")
@@ -56,7 +56,7 @@ pub(super) fn unusable(typed: &str, error: &str) -> Block {
         .line("fix", "Ensure the input file contains valid JSON.")
 }
 
-/// The path without links, as far as it exists.
+/// Resolves links in the part of the path that exists.
 fn resolved(path: &Path) -> PathBuf {
     match (std::fs::canonicalize(path), path.parent(), path.file_name()) {
         (Ok(real), ..) => real,

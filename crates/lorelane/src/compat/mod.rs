@@ -1,7 +1,7 @@
-//! The first system's scripts: same arguments, same texts, same exit codes.
+//! The `claude-memory` scripts: same arguments, same texts, same exit codes.
 //!
-//! Agents and skills written for those scripts go on working when they call `lorelane compat memory_write …`.
-//! Only the words are kept here; what may be written, and what a memory is, lorelane's own rules say.
+//! Agents and skills written for the scripts keep working when they call `lorelane compat memory_write …`. Only
+//! the interface is kept here; lorelane's own rules decide what is valid.
 
 mod arguments;
 mod block;
@@ -48,7 +48,7 @@ pub(crate) fn run(env: &Env, arguments: &[String]) -> ExitCode {
     .say()
 }
 
-/// What a script says, and how it ends.
+/// The output and exit code of a script.
 #[derive(Debug, Default)]
 struct ScriptOutput {
     out: String,
@@ -57,12 +57,12 @@ struct ScriptOutput {
 }
 
 impl ScriptOutput {
-    /// Ends with an error that is printed where results are: callers of the scripts look for it there.
+    /// An error on stdout: callers of the scripts look for it there.
     fn failed(out: impl Into<String>) -> ScriptOutput {
         ScriptOutput { out: out.into(), err: String::new(), code: 1 }
     }
 
-    /// Ends with an error in one line on stderr.
+    /// An error in one line on stderr.
     fn error(text: &str) -> ScriptOutput {
         ScriptOutput { out: String::new(), err: format!("ERROR: {text}\n"), code: 1 }
     }
@@ -82,16 +82,16 @@ impl ScriptOutput {
             let head = match notice {
                 Notice::Fixed { .. } => "[AUTO-FIX]",
                 Notice::Warning(_) => "[WARN]",
-                // The one warning that the first system's skill, not its scripts, had words for.
+                // Its wording comes from the skill of `claude-memory`, not from the scripts.
                 Notice::Leaving { .. } => "WARNING:",
-                // The scripts took any path.
+                // The scripts accepted any path.
                 Notice::NoSuchFiles(_) => continue,
             };
             self.warn(&format!("{head} {}", notice.text()));
         }
     }
 
-    /// A reader that is gone is no reason to panic.
+    /// Prints everything. Write errors are ignored: a closed pipe is no reason to panic.
     fn say(self) -> ExitCode {
         let _ = std::io::stderr().write_all(printable(&secret::masked(&self.err)).as_bytes());
         let _ = std::io::stdout().write_all(printable(&secret::masked(&self.out)).as_bytes());

@@ -1,4 +1,4 @@
-//! What a client says of a tool that is about to run, or ran.
+//! The payload of a tool that is about to run, or has run.
 
 use lorelane_core::guard::ToolUse;
 use lorelane_core::json::Json;
@@ -7,13 +7,13 @@ use std::path::PathBuf;
 
 #[derive(Debug)]
 pub(super) struct ScriptPayload {
-    /// Where the tool runs.
+    /// The tool's working folder.
     pub(super) folder: PathBuf,
     pub(super) uses: Vec<ToolUse>,
 }
 
 impl ScriptPayload {
-    /// `None` when nothing was said that could be read: then the tool is left alone.
+    /// `None` if the payload cannot be read: then the tool may run.
     pub(super) fn read(env: &Env) -> Option<ScriptPayload> {
         let said = crate::stdin::read_value()?;
         let folder = said.at("cwd").and_then(Json::as_text).unwrap_or_default();
@@ -21,7 +21,7 @@ impl ScriptPayload {
     }
 }
 
-/// One use for each file that a writing tool names. The first system's payloads had no name of a tool.
+/// One use for each file that a writing tool names. Old payloads have no tool name; they count as writes.
 fn uses(said: &Json) -> Vec<ToolUse> {
     let Some(input) = said.at("tool_input") else { return Vec::new() };
     let text = |value: &Json, key: &str| value.at(key).and_then(Json::as_text).map(str::to_owned);

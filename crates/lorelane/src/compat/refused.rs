@@ -1,4 +1,4 @@
-//! Why a change was not made, in the scripts' words.
+//! Why a change was rejected, in the scripts' wording.
 
 use super::block::Block;
 use super::input::unusable;
@@ -9,12 +9,12 @@ use lorelane_core::refusal::Refusal;
 use lorelane_engine::backend::StoreError;
 use lorelane_engine::workspace::Failure;
 
-/// What was asked, for the words of the answer.
+/// What was asked for; the texts name it.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct RefusalContext<'a> {
     pub(super) action: ScriptAction,
     pub(super) target: &'a ScriptTarget,
-    /// Empty when the stored memory is what is being read.
+    /// Empty if the problem is in the stored memory.
     pub(super) input_path: &'a str,
 }
 
@@ -27,7 +27,7 @@ impl RefusalContext<'_> {
         Block::new(head).line("target", &self.target.typed)
     }
 
-    /// `UPDATE_ERROR` and its like.
+    /// `UPDATE_ERROR`, `ARCHIVE_ERROR` and so on.
     fn own_error(&self) -> Block {
         self.block(&format!("{}_ERROR", self.action.name().to_uppercase()))
     }

@@ -1,4 +1,4 @@
-//! `memory_retrieve`: the memories for a prompt, as the first system's hook printed them.
+//! `memory_retrieve`: the memories for a prompt, as the hook of `claude-memory` printed them.
 
 use super::ScriptOutput;
 use crate::stdin;
@@ -13,16 +13,16 @@ use lorelane_engine::env::Env;
 use lorelane_engine::index::ListFilter;
 use lorelane_engine::workspace::{Failure, Workspace};
 
-/// Shorter prompts ask for nothing.
+/// Shorter prompts get no memories.
 const PROMPT_MIN: usize = 10;
 const TITLE_MAX: usize = 120;
 
-/// Whatever goes wrong, a prompt is not held up.
+/// Errors print nothing: a prompt must never be blocked.
 pub(super) fn run(env: &Env) -> ScriptOutput {
     let mut said = ScriptOutput::default();
     let Some(payload) = stdin::read_value() else { return said };
     let text = |key: &str| payload.at(key).and_then(Json::as_text).unwrap_or_default();
-    // Clients send `prompt`; the first system listened for the other.
+    // Clients send `prompt`; the scripts read `user_prompt`.
     let prompt = if text("prompt").is_empty() { text("user_prompt") } else { text("prompt") };
     if prompt.trim().chars().count() < PROMPT_MIN {
         return said;
@@ -36,6 +36,7 @@ pub(super) fn run(env: &Env) -> ScriptOutput {
 }
 
 fn warn_of_config(policy: &Policy, said: &mut ScriptOutput) {
+    // Depends on the wording of `Policy::problems`.
     let whole = |what: &str| what.contains("is not a whole number");
     let unusable = |key: &str, what: &str| key == "retrieval.max_inject" && whole(what);
     for problem in policy.problems.iter().filter(|problem| unusable(&problem.key, &problem.what)) {
@@ -68,7 +69,7 @@ fn context(workspace: &mut Workspace, prompt: &str) -> Result<String, Failure> {
     ))
 }
 
-/// What stands in the file now decides, not what the index says.
+/// Decides by the current file, not by the index.
 fn may_be_shown(workspace: &Workspace, memory: &Memory, path: &lorelane_core::path::RelPath) -> bool {
     let entry = MemorySummary::of(memory, path);
     lorelane_core::briefing::barred(&entry, workspace.policy(), workspace.now()).is_none()
@@ -83,7 +84,7 @@ fn line(memory: &Memory, path: &str) -> String {
     format!("- [{}] {title} -> {}{tags}\n", memory.kind.display(), fence::escape(path))
 }
 
-/// A text that cannot pass for the end of its own place in the line.
+/// Removes separators of the line format, so that a title cannot add fields of its own.
 fn unlisted(text: &str) -> String {
     let mut text = text.to_owned();
     while text.contains(" -> ") || text.contains("#tags:") {

@@ -1,4 +1,4 @@
-//! `--target`: from a path that an agent typed to the address of a memory.
+//! `--target`: maps a path that an agent typed to the address of a memory.
 
 use super::block::Block;
 use lorelane_core::dialect::records::{LISTING, Records};
@@ -12,9 +12,9 @@ use std::path::{Component, Path, PathBuf};
 pub(super) struct ScriptTarget {
     pub(super) typed: String,
     absolute: PathBuf,
-    /// The first `.claude/memory` in the path.
+    /// The path up to the first `.claude/memory`.
     pub(super) root: PathBuf,
-    /// What follows the root.
+    /// The path below the root.
     inside: PathBuf,
 }
 
@@ -33,7 +33,7 @@ impl ScriptTarget {
         Ok(ScriptTarget { typed: typed.to_owned(), root, inside, absolute })
     }
 
-    /// The memory that has this target as its one place.
+    /// The memory whose file this is. A target is a function of category and slug: no other path is accepted.
     pub(super) fn address(&self, category: Option<Category>) -> Result<Address, Block> {
         if self.inside.components().any(|part| part == Component::ParentDir) {
             return Err(self.outside());
@@ -57,7 +57,7 @@ impl ScriptTarget {
             .line("fix", &self.inside_fix())
     }
 
-    /// A link on the way could lead anywhere.
+    /// The error for a path through a link, which could lead anywhere.
     pub(super) fn linked(&self, what: &str) -> Block {
         Block::new("PATH_ERROR")
             .line("target", &self.absolute.to_string_lossy())

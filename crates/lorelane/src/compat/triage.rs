@@ -19,7 +19,7 @@ use lorelane_engine::workspace::StopContext;
 use serde::Serialize;
 use std::path::PathBuf;
 
-/// An agent that stops again so soon after it was asked has done what it would do.
+/// An agent that stops again within this time after it was asked is not asked again.
 const PASS_SECONDS: i64 = 300;
 const SNIPPET_MAX: usize = 120;
 const DESCRIPTION_MAX: usize = 500;
@@ -28,7 +28,8 @@ const TRUNCATED: &str = "\n</transcript_data>\n[Truncated: context exceeded 50KB
 
 const SCRIPT: Script = Script { name: "memory_triage.py", options: &[] };
 
-/// Whatever goes wrong, the agent may stop. Arguments mean nothing: the exit code that calls them wrong would keep it.
+/// On any error the agent may stop. Invalid arguments are ignored: the exit code of a usage error is 2, which
+/// would block the stop.
 pub(super) fn run(env: &Env, arguments: &[String]) -> ScriptOutput {
     match SCRIPT.read(arguments) {
         Err(help) if help.code == 0 => help,
@@ -36,7 +37,7 @@ pub(super) fn run(env: &Env, arguments: &[String]) -> ScriptOutput {
     }
 }
 
-/// What the agent is asked, or `None` when it may stop.
+/// The request to the agent; `None` if it may stop.
 fn asked(env: &Env) -> Option<ScriptOutput> {
     let payload = stdin::read_value()?;
     let payload = payload.as_object()?;
@@ -47,7 +48,7 @@ fn asked(env: &Env) -> Option<ScriptOutput> {
         return None;
     }
     let path = payload.text("transcript_path")?;
-    // What the native hook knows of the same session is another matter.
+    // A prefix keeps this apart from what the native hook captured in the same session.
     let session = &format!("compat {}", payload.text("session_id").unwrap_or(path));
     if passes(&captures, session, env.now) {
         return None;
@@ -61,11 +62,12 @@ fn asked(env: &Env) -> Option<ScriptOutput> {
     if findings.is_empty() {
         return None;
     }
+    // Only that it asked is stored, not the findings: nothing would tell it what the agent saved.
     remember(&captures, session, env.now);
     let context = |finding: &TriageFinding| {
         let text = context(finding, activity, policy.description(finding.category));
         let name = format!("context-{}.txt", finding.category);
-        // The request is complete without it.
+        // Optional: the request is complete without the context file.
         captures.put_beside(session, &name, &text).ok()
     };
     let categories = findings
@@ -75,11 +77,11 @@ fn asked(env: &Env) -> Option<ScriptOutput> {
     Some(ScriptOutput { out: String::new(), err: request(&findings, &policy, &data), code: 2 })
 }
 
-/// Whether this session was asked a moment ago. It passes once.
+/// Whether this session was asked within [`PASS_SECONDS`]. True once per request.
 fn passes(captures: &Captures, session: &str, now: Timestamp) -> bool {
     let Some(mut capture) = captures.load(session).filter(|capture| capture.asked) else { return false };
     capture.asked = false;
-    // One that stays lets the session pass once more than it should.
+    // If this fails, the session may stop once more without being asked.
     let _ = captures.save(&capture);
     (0..PASS_SECONDS).contains(&(now.0 - capture.at.0))
 }
@@ -87,7 +89,7 @@ fn passes(captures: &Captures, session: &str, now: Timestamp) -> bool {
 fn remember(captures: &Captures, session: &str, now: Timestamp) {
     let mut capture = captures.load(session).unwrap_or_else(|| Capture::new(session, "compat", now));
     (capture.asked, capture.stage, capture.at) = (true, AskStage::Asked, now);
-    // Without it, `stop_hook_active` still keeps the agent from being asked for ever.
+    // If this fails, `stop_hook_active` still keeps the agent from being asked forever.
     let _ = captures.save(&capture);
 }
 
@@ -102,7 +104,7 @@ fn request(findings: &[TriageFinding], policy: &Policy, data: &TriageData<'_>) -
         let name = finding.category.display();
         text.push_str(&format!("- [{name}]{description} {snippet} (score: {:.2})\n", finding.score));
     }
-    // Inside JSON only texts have angle brackets: written so, none of them ends the element.
+    // In JSON only strings contain angle brackets: escaped, none of them can close the element.
     let data = to_string(data, JsonFormat::SCRIPT).replace('<', "\\u003c").replace('>', "\\u003e");
     text.push_str(&format!(
         "\nUse the memory-management skill to save each item. After saving, you may stop.\n\n\
@@ -111,7 +113,7 @@ fn request(findings: &[TriageFinding], policy: &Policy, data: &TriageData<'_>) -
     text
 }
 
-/// What the first system's skill reads.
+/// The data that the skill of `claude-memory` reads.
 #[derive(Serialize)]
 struct TriageData<'p> {
     categories: Vec<TriageItem>,
@@ -147,7 +149,7 @@ impl TriageItem {
     }
 }
 
-/// As Python's `round(score, 4)`, which rounds the decimal text.
+/// Like Python's `round(score, 4)`, which rounds the decimal text.
 fn four_places(score: f64) -> f64 {
     format!("{score:.4}").parse().unwrap_or(score)
 }
@@ -165,7 +167,8 @@ impl<'p> ParallelConfig<'p> {
     }
 }
 
-/// The file that a drafting agent reads. The conversation in it is foreign text: no line of it ends its element.
+/// The context file for a drafting agent. The conversation in it is untrusted: no line of it can close the
+/// element.
 fn context(finding: &TriageFinding, activity: Activity, description: Option<&str>) -> String {
     let mut lines = vec![format!("Category: {}", finding.category), format!("Score: {:.2}", finding.score)];
     lines.extend(description.map(|text| format!("Description: {}", escaped(text, DESCRIPTION_MAX))));
@@ -195,7 +198,7 @@ fn context(finding: &TriageFinding, activity: Activity, description: Option<&str
     text
 }
 
-/// Lines that stay lines, and in which nothing is markup.
+/// Escapes markup and keeps line breaks.
 fn inside_markup(text: &str) -> String {
     printable(text).replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;")
 }

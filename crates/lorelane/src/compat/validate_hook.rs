@@ -1,4 +1,4 @@
-//! `memory_validate_hook`: examines what got into the folder of memories past the guard.
+//! `memory_validate_hook`: audits files that got into the memory folder past the guard.
 
 use super::ScriptOutput;
 use super::payload::ScriptPayload;
@@ -13,7 +13,7 @@ pub(super) fn run(env: &Env) -> ScriptOutput {
     let mut said = ScriptOutput::default();
     let Some(payload) = ScriptPayload::read(env) else { return said };
     let mut reasons = Vec::new();
-    // What the guard has nothing to say about needs no workspace.
+    // A tool that the guard would allow needs no workspace.
     for tool in payload.uses.iter().filter(|tool| guard_by_name(env, &payload.folder, tool).is_some()) {
         let examined = match tool {
             ToolUse::Write { path } => {
@@ -34,18 +34,18 @@ pub(super) fn run(env: &Env) -> ScriptOutput {
                     .iter()
                     .for_each(|examined| report(examined, &payload, tool, &mut said, &mut reasons));
             }
-            // The tool has run: an agent is not held up because we cannot look.
+            // The tool has run: a failed audit must not block the agent.
             Err(failure) => said.warn(&format!("WARNING: {failure}")),
         }
     }
     if !reasons.is_empty() {
-        // The scripts answered with a permission, which nobody asks for after the tool has run.
+        // The scripts answered with a permission decision, which clients ignore after the tool has run.
         said.out = to_string(&HookReply::decide("block", reasons.join(" ")), JsonFormat::SCRIPT_LINE);
     }
     said
 }
 
-/// The store is that of the file, wherever the tool ran.
+/// Opens the store of the file, wherever the tool ran.
 fn validate_file(env: &Env, path: &Path) -> Result<AuditResult, Failure> {
     let folder = path.ancestors().skip(1).find(|folder| folder.is_dir()).unwrap_or(Path::new("/"));
     Workspace::open(env, folder)?.external_writes().audit_file(path)

@@ -96,7 +96,7 @@ fn perform(env: &Env, action: ScriptAction, given: &ScriptOptions) -> Result<Scr
     let category = given.text("--category").and_then(Category::parse);
     let input_path = given.text("--input").unwrap_or_default();
     let scene = RefusalContext { action, target: &target, input_path };
-    // In the order of the script: what it complained of first is complained of first.
+    // Checks run in the script's order, so that the first error is the same.
     let (input, address) = match action {
         ScriptAction::Create => {
             let input = Input::read(&env.cwd, input_path)?;
@@ -125,7 +125,7 @@ fn perform(env: &Env, action: ScriptAction, given: &ScriptOptions) -> Result<Scr
         said.warn(NO_HASH);
     }
     if let Some(input) = input {
-        // The draft has served. One that cannot be removed does no harm.
+        // The draft is no longer needed. A failure to remove it is harmless.
         let _ = workspace.files().disk().remove_file(&input.file);
     }
     said.print(&to_string(&WriteResult::of(action, &target, &receipt), JsonFormat::SCRIPT_LINE));
@@ -136,7 +136,7 @@ fn change(action: ScriptAction, address: Address, draft: String, given: &ScriptO
     let verb = match action {
         ScriptAction::Create => return Change::Create { address, text: draft },
         ScriptAction::Update => {
-            // A hash that is none is nobody's: it conflicts, and the answer says which one the file has.
+            // An invalid hash matches no file: it conflicts, and the answer names the file's hash.
             let expects = given
                 .filled("--hash")
                 .map(|hash| Revision::parse(hash).unwrap_or_else(|| Revision::Md5(hash.to_owned())));
@@ -158,7 +158,7 @@ fn because(action: ScriptAction, address: &Address, given: &ScriptOptions) -> St
     }
 }
 
-/// Where there is no store yet, the rules are asked first: a refused change makes no folder.
+/// Without a store, the plan is checked before the folder is created: a rejected change must not leave one behind.
 fn carry_out(workspace: &mut Workspace, plan: &Plan) -> Result<Receipt, Failure> {
     if !workspace.files().records_root().exists() {
         workspace.preview(plan)?;

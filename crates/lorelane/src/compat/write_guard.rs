@@ -1,4 +1,4 @@
-//! `memory_write_guard`: denies what would write to the folder of memories by hand.
+//! `memory_write_guard`: blocks tools that would write to the memory folder directly.
 
 use super::ScriptOutput;
 use super::payload::ScriptPayload;
@@ -11,11 +11,12 @@ const REASON: &str = "Direct writes to the memory directory are blocked. Use mem
 
 pub(super) fn run(env: &Env) -> ScriptOutput {
     let Some(payload) = ScriptPayload::read(env) else { return ScriptOutput::default() };
+    // By name: the script blocks `.claude/memory` also where no store exists.
     let is_denied = payload.uses.iter().any(|tool| guard_by_name(env, &payload.folder, tool).is_some());
     if !is_denied {
         return ScriptOutput::default();
     }
-    // The scripts left the event's name out, and clients took no notice of the denial.
+    // The scripts left out the event's name, and clients ignored the denial.
     let reply = HookReply::deny(REASON.to_owned()).specific(Some("PreToolUse"));
     ScriptOutput { out: to_string(&reply, JsonFormat::SCRIPT_LINE), ..ScriptOutput::default() }
 }

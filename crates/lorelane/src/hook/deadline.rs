@@ -1,8 +1,8 @@
-//! How long a hook may take: a watch beside the work that ends the process.
+//! The deadline of a hook: a watchdog thread that ends the process.
 //!
-//! What counts is the time that the process worked, not the time that passed: on a busy machine it waits for its
-//! turn, and a reminder that comes late is better than none. The clock only bounds what does not work at all, such
-//! as a disk that hangs.
+//! The limit is on CPU time, not on wall-clock time: on a busy machine, or behind a client that writes its payload
+//! late, a wall-clock limit would end hooks that have hardly begun, and a late reminder is better than none. The
+//! wall-clock limit only catches what hangs, such as a disk.
 
 use super::payload::HookEvent;
 use lorelane_engine::env::{Env, Var};
@@ -12,9 +12,9 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{self, RecvTimeoutError, Sender};
 use std::time::{Duration, Instant};
 
-/// Nobody waits for a memory.
+/// Users do not wait for a reminder.
 const WORK: Duration = Duration::from_millis(200);
-/// How many times as long it may take by the clock: 2 s, far below the 5 s after which clients end a hook.
+/// The wall-clock limit is this many times the CPU limit: 2 s, well below the 5 s after which clients kill a hook.
 const WAIT_FACTOR: u32 = 10;
 const STACK_BYTES: usize = 256 << 10;
 
@@ -24,7 +24,7 @@ pub(super) struct Limits {
     wall: Duration,
 }
 
-/// What was spent since the payload had come.
+/// Time spent since the payload arrived.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 struct TimeSpent {
     work: Duration,
@@ -33,7 +33,7 @@ struct TimeSpent {
 
 impl Limits {
     pub(super) fn of(event: HookEvent, env: &Env) -> Limits {
-        // A slow machine, or a test on a busy one, may allow more.
+        // For slow machines, and for tests on busy ones.
         let set =
             env.var(Var::LorelaneHookDeadlineMs).and_then(|ms| ms.parse().ok()).map(Duration::from_millis);
         Limits::new(event, set.unwrap_or(WORK))
@@ -42,14 +42,15 @@ impl Limits {
     fn new(event: HookEvent, work: Duration) -> Limits {
         let wall = work.saturating_mul(WAIT_FACTOR);
         match event {
-            // It protects: that a machine is slow is no reason to let a tool pass.
+            // The guard protects the store: a slow machine is no reason to let a tool pass, so only the wall-clock
+            // limit applies.
             HookEvent::BeforeTool => Limits { work: wall, wall },
             _ => Limits { work, wall },
         }
     }
 
-    /// How long nothing can be exceeded: a process with one thread at work does not work faster than the clock.
-    /// `None` once something is.
+    /// How long to sleep before a limit can be exceeded; `None` once one is. Only one thread works, so CPU time
+    /// never grows faster than wall-clock time.
     fn left(&self, spent: TimeSpent) -> Option<Duration> {
         let work = self.work.checked_sub(spent.work)?;
         let wall = self.wall.checked_sub(spent.wall)?;
@@ -57,16 +58,16 @@ impl Limits {
     }
 }
 
-/// A watch over the work of one hook.
+/// The watchdog of one hook.
 pub(super) struct Watch {
-    /// Set by whoever ends the process: the work, or the watch over it.
+    /// Set by the side that ends the process: the work or the watchdog. Whoever sets it first wins.
     ending: Arc<AtomicBool>,
     payload: Sender<()>,
 }
 
 impl Watch {
-    /// Starts a thread that ends the process at its limits, whatever it does: the store is made for that. The work
-    /// stays on the first thread, whose stack and heap are there already.
+    /// Starts a thread that ends the process at its limits, whatever it is doing: the store survives a kill at any
+    /// point. The work stays on the main thread, whose stack and heap are already mapped.
     pub(super) fn start(env: &Env, name: &str, limits: Limits) -> std::io::Result<Watch> {
         let (env, name) = (env.clone(), name.to_owned());
         let ending = Arc::new(AtomicBool::new(false));
@@ -75,7 +76,7 @@ impl Watch {
         let watch = move || {
             let why = match has_come.recv_timeout(limits.wall) {
                 Err(RecvTimeoutError::Timeout) => {
-                    format!("no payload came within {} ms", limits.wall.as_millis())
+                    format!("no payload received within {} ms", limits.wall.as_millis())
                 }
                 Err(RecvTimeoutError::Disconnected) | Ok(()) => outlast(limits),
             };
@@ -88,14 +89,14 @@ impl Watch {
         Ok(Watch { ending, payload })
     }
 
-    /// The payload has come: from here on the time counts.
+    /// Starts the clock: the payload has arrived.
     pub(super) fn payload_came(&self) {
-        // Nobody listens any more when the watch gave up.
+        // Fails only after the watchdog gave up, and then it ends the process.
         let _ = self.payload.send(());
     }
 
-    /// The work is done, and may be said. Where it is too late the watch is about to end the process, and nothing
-    /// may be half said: then this does not come back.
+    /// Stops the watchdog so that the answer can be printed. If it is too late, the watchdog is about to end the
+    /// process, possibly in the middle of a line: then this never returns.
     pub(super) fn end(self) {
         if self.ending.swap(true, Ordering::AcqRel) {
             loop {
@@ -105,7 +106,7 @@ impl Watch {
     }
 }
 
-/// Sleeps until a limit is exceeded; says which.
+/// Sleeps until a limit is exceeded; returns the log message.
 fn outlast(limits: Limits) -> String {
     let (begun, before) = (Instant::now(), worked());
     let mut spent = TimeSpent::default();
@@ -113,17 +114,21 @@ fn outlast(limits: Limits) -> String {
         std::thread::sleep(left);
         spent = TimeSpent { work: worked().saturating_sub(before), wall: begun.elapsed() };
     }
-    format!("not done after {} ms of work in {} ms", spent.work.as_millis(), spent.wall.as_millis())
+    format!(
+        "timed out after {} ms of CPU time ({} ms elapsed)",
+        spent.work.as_millis(),
+        spent.wall.as_millis()
+    )
 }
 
-/// How long this process has had a processor.
+/// CPU time of this process.
 #[cfg(unix)]
 fn worked() -> Duration {
     let time = rustix::time::clock_gettime(rustix::time::ClockId::ProcessCPUTime);
     Duration::new(time.tv_sec.try_into().unwrap_or(0), time.tv_nsec.try_into().unwrap_or(0))
 }
 
-/// Elsewhere only the clock bounds it.
+/// Elsewhere only the wall-clock limit applies.
 #[cfg(not(unix))]
 fn worked() -> Duration {
     Duration::ZERO

@@ -1,4 +1,4 @@
-//! What lorelane does at an event, whoever the client is.
+//! What each event does, independent of the client.
 
 use super::HookAnswer;
 use super::payload::{HookCall, HookEvent};
@@ -12,7 +12,7 @@ use lorelane_engine::workspace::{
 
 pub(super) fn run(env: &Env, call: &HookCall) -> Result<HookAnswer, Failure> {
     let done = match call.event {
-        // The guards come before every tool: they do not even open the store.
+        // Runs before every tool, so it does not even open the store.
         HookEvent::BeforeTool => Ok(guard(env, call)),
         HookEvent::AfterTool => audit(env, call),
         HookEvent::SessionStart => standing(env, call),
@@ -21,7 +21,7 @@ pub(super) fn run(env: &Env, call: &HookCall) -> Result<HookAnswer, Failure> {
         HookEvent::PreCompact | HookEvent::SessionEnd => end(env, call),
     };
     match done {
-        // Most projects have no store, and that is nobody's fault.
+        // Most projects have no store: that is not an error.
         Err(Failure::NoStore { .. }) => Ok(HookAnswer::Nothing),
         done => done,
     }
@@ -36,7 +36,7 @@ fn guard(env: &Env, call: &HookCall) -> HookAnswer {
     denial.map_or(HookAnswer::Nothing, |denial| HookAnswer::Deny(denial.to_string()))
 }
 
-/// What got into the lane is looked at, whatever tool wrote it.
+/// Audits the lane after a tool, whatever the tool was: any program may have written there.
 fn audit(env: &Env, call: &HookCall) -> Result<HookAnswer, Failure> {
     let examined = workspace::audit_external_writes(env, &call.start, &call.facts.tools)?;
     let objections: Vec<String> = examined.iter().filter_map(AuditResult::objection).collect();
@@ -47,6 +47,7 @@ fn standing(env: &Env, call: &HookCall) -> Result<HookAnswer, Failure> {
     let mut workspace = open(env, call)?;
     workspace.external_writes().begin_turn()?;
     warn_of_unread_files(env, call, &workspace);
+    // Copilot's transcript lacks the last answer while its stop hook runs. Waiting there would delay every turn.
     if let Err(failure) = workspace.capture().capture_unread(env) {
         log(env, call, &failure);
     }
@@ -62,20 +63,23 @@ fn standing(env: &Env, call: &HookCall) -> Result<HookAnswer, Failure> {
 
 fn brief(env: &Env, call: &HookCall) -> Result<HookAnswer, Failure> {
     let prompt = &call.facts.prompt;
+    // Text of the client itself, or a slash command, which brings its own text.
     if briefing::is_machine(prompt) {
         return Ok(HookAnswer::Nothing);
     }
     let mut workspace = open(env, call)?;
+    // Files that are gone when the user types were removed by the user: the audit does not put them back.
     workspace.external_writes().begin_turn()?;
     warn_of_unread_files(env, call, &workspace);
     let briefing = workspace.reminders().brief(prompt)?;
     let line = LedgerLine::of_prompt(env.now, call.client.name(), &call.facts.session, prompt, &briefing);
+    // Also if nothing is shown: `why` must be able to explain that.
     account(env, call, &mut workspace, &line);
     let text = briefing.text();
     Ok(if text.is_empty() { HookAnswer::Nothing } else { HookAnswer::Context(text) })
 }
 
-/// A ledger that cannot be written costs nobody a reminder.
+/// A ledger that cannot be written is logged only: the reminder is still shown.
 fn account(env: &Env, call: &HookCall, workspace: &mut Workspace, line: &LedgerLine) {
     if let Err(failure) = workspace.reminders().account(line) {
         log(env, call, &failure);
@@ -86,7 +90,7 @@ fn log(env: &Env, call: &HookCall, failure: &Failure) {
     hooklog::write(env, &name(call), &failure.to_string());
 }
 
-/// More marks than a hook has time for.
+/// Warns once of marks that were not read because the file is larger than a hook has time for.
 fn warn_of_unread_files(env: &Env, call: &HookCall, workspace: &Workspace) {
     if let Some(what) = workspace.files().marks_not_read() {
         hooklog::write_once(env, &name(call), &what);
@@ -98,14 +102,15 @@ fn name(call: &HookCall) -> String {
 }
 
 fn stop(env: &Env, call: &HookCall) -> Result<HookAnswer, Failure> {
-    // A turn that goes on because of us is let go; one with work in the background stops again later.
+    // A turn that we prolonged ourselves may end: an agent is asked at most once. One with background work stops
+    // again later.
     if call.facts.continued || call.facts.busy {
         return Ok(HookAnswer::Nothing);
     }
     capture(env, call, call.client.may_ask(env))
 }
 
-/// Nobody waits here: there is time for a look at every file of a large lane, which tools and prompts do not take.
+/// Nobody waits for these events, so every file of a large lane is audited; tools and prompts check only some.
 fn end(env: &Env, call: &HookCall) -> Result<HookAnswer, Failure> {
     let captured = capture(env, call, AskPolicy::No);
     open(env, call)?.external_writes().audit()?;
@@ -124,7 +129,7 @@ fn capture(env: &Env, call: &HookCall, may_ask: AskPolicy) -> Result<HookAnswer,
     let turn = Turn { client: call.client.name(), session: &facts.session, transcript: spoken, may_ask };
     let mut workspace = open(env, call)?;
     let captured = match (workspace.capture().stop(env, &turn), spoken) {
-        // The last words came with the payload: they are kept though the transcript cannot be read.
+        // The payload has the last message: it is captured even if the transcript cannot be read.
         (Err(failure), TranscriptSource::Transcript { last, .. }) if !last.is_empty() => {
             log(env, call, &failure);
             workspace

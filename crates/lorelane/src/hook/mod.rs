@@ -1,7 +1,7 @@
-//! Hooks: what an agent's client calls at its events, and what it is answered.
+//! Hooks: the commands that an agent's client runs at its events.
 //!
-//! One implementation, an adapter per client. A hook never breaks its agent: whatever goes wrong, it ends with
-//! exit code 0, says nothing to the client and leaves a line in the log.
+//! One implementation, an adapter per client. A hook never breaks its agent: on any failure it exits with 0,
+//! prints nothing and appends a line to the hook log.
 
 mod clients;
 mod deadline;
@@ -20,24 +20,25 @@ use std::ffi::OsString;
 use std::io::Write;
 use std::process::ExitCode;
 
-/// What the client is told.
+/// The answer to an event, before it is rendered for a client.
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum HookAnswer {
     Nothing,
-    /// Text for the model, beside what it gets anyway.
+    /// Text that is added to the model's context.
     Context(String),
-    /// The tool must not run, and why.
+    /// The tool must not run, for this reason.
     Deny(String),
-    /// The tool ran; the model has to know that its work did not count.
+    /// The tool ran, but its write was not accepted: the model has to know.
     Object(String),
-    /// The turn goes on, with this to do.
+    /// The turn continues with this request.
     Continue(String),
-    /// Text for the person; the model does not see it.
+    /// Text for the user; the model does not see it.
     Tell(String),
 }
 
 impl HookAnswer {
-    /// With commands that work where they are read: `setup` does not need a program on the PATH, nor do agents.
+    /// Replaces `lorelane` in commands by a name that the agent's shell can run: the program need not be on the
+    /// PATH. Done here, in one place, so that core knows no paths.
     fn calling(self, env: &Env, client: HookClient) -> HookAnswer {
         let called = || if client.has_own_path() { setup::called_by_path() } else { setup::called(env) };
         let spell = |text: String| setup::calling(&text, &called());
@@ -52,7 +53,7 @@ impl HookAnswer {
     }
 }
 
-/// The answer in a client's own form.
+/// The answer in a client's own format.
 #[derive(Debug, Default, PartialEq, Eq)]
 struct HookOutput {
     out: String,
@@ -68,14 +69,14 @@ impl HookOutput {
     }
 }
 
-/// Runs the hook that the words after `hook` name.
+/// Runs the event that the arguments after `hook` name.
 pub(crate) fn run(env: &Env, arguments: &[OsString]) -> ExitCode {
     let words: Vec<String> = arguments.iter().map(|word| word.to_string_lossy().into_owned()).collect();
     let Some((event, client)) = wanted(&words) else {
-        // A line for whoever set the hook up by hand; clients show it to nobody.
+        // For a user who configured the hook by hand: clients do not show stderr of a hook that exits with 0.
         let words = words.join(" ");
         let asked = printable(&secret::masked(&words));
-        eprintln!("lorelane hook: it cannot be told what `{asked}` asks for\n{}", usage());
+        eprintln!("lorelane hook: invalid arguments: `{asked}`\n{}", usage());
         return ExitCode::SUCCESS;
     };
     let name = format!("{} {}", client.name(), event.name());
@@ -83,7 +84,7 @@ pub(crate) fn run(env: &Env, arguments: &[OsString]) -> ExitCode {
     let watch = match Watch::start(env, &name, Limits::of(event, env)) {
         Ok(watch) => watch,
         Err(fault) => {
-            hooklog::write(env, &name, &format!("no thread could be started: {fault}"));
+            hooklog::write(env, &name, &format!("cannot start the watchdog thread: {fault}"));
             return ExitCode::SUCCESS;
         }
     };
@@ -128,7 +129,7 @@ fn usage() -> String {
     format!("usage: lorelane hook {} [--client {}]", events.join("|"), clients.join("|"))
 }
 
-/// A panic, too, ends with exit code 0 and a line in the log.
+/// Makes a panic exit with 0, too, with a line in the hook log.
 fn fail_open(env: &Env, name: &str) {
     let (env, name) = (env.clone(), name.to_owned());
     std::panic::set_hook(Box::new(move |panic| {

@@ -1,4 +1,4 @@
-//! What a client tells us, in one shape.
+//! A client's payload, in one form for all clients.
 
 use super::clients::HookClient;
 use lorelane_core::conversation::without_fences;
@@ -41,7 +41,7 @@ impl HookEvent {
         }
     }
 
-    /// Reads our own name, or the one that Claude Code has for it.
+    /// Accepts our own name of an event and Claude Code's.
     pub(super) fn parse(word: &str) -> Option<HookEvent> {
         let same = |event: &HookEvent| event.name() == word || event.claude_code() == word;
         HookEvent::ALL.into_iter().find(same)
@@ -60,18 +60,18 @@ impl HookEvent {
     }
 }
 
-/// One event of a session.
+/// What a client sent with one event of a session.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(super) struct Payload {
     pub(super) session: String,
     pub(super) cwd: Option<PathBuf>,
     pub(super) transcript: Option<PathBuf>,
     pub(super) prompt: String,
-    /// What the tool of this event does to files.
+    /// What the tool call of this event does to files.
     pub(super) tools: Vec<ToolUse>,
-    /// Whether the turn already goes on because of a stop hook.
+    /// Whether a stop hook already made this turn continue.
     pub(super) continued: bool,
-    /// Whether work of this session still runs in the background.
+    /// Whether the session still has running background tasks.
     pub(super) busy: bool,
     pub(super) last_message: String,
 }
@@ -88,14 +88,15 @@ pub(super) struct HookCall {
 impl HookCall {
     pub(super) fn read(env: &Env, event: HookEvent, client: HookClient, payload: &Json) -> HookCall {
         let mut facts = client.read(payload);
-        // Gemini puts the answers of earlier hooks into the prompt.
+        // Gemini includes the output of earlier hooks in the prompt: our own reminders must not be part of the
+        // query.
         facts.prompt = without_fences(&facts.prompt);
         let start = facts.cwd.clone().filter(|cwd| cwd.is_absolute()).unwrap_or_else(|| env.cwd.clone());
         HookCall { event, client, start, facts }
     }
 }
 
-/// The value at the first of these keys that there is.
+/// The value of the first of these keys that exists.
 pub(super) fn first<'j>(payload: &'j Json, keys: &[&str]) -> Option<&'j Json> {
     let object = payload.as_object()?;
     keys.iter().find_map(|key| object.get(key))

@@ -1,4 +1,4 @@
-//! What a tool gives back. A failure is an answer too: a model can read it and mend its call.
+//! The results of tools. A failure is a result too: a model reads it and corrects its call.
 
 use super::hints::{self, Tools};
 use crate::view::{self, ErrorView};
@@ -8,25 +8,26 @@ use lorelane_engine::workspace::Failure;
 use serde::Serialize;
 use serde_json::Value;
 
-/// More than a model can use at once; clients cut without saying so.
+/// More than a model can use at once; clients truncate longer texts silently.
 const TEXT_MAX: usize = 40_000;
 
-/// The member of a structured answer that holds a list.
+/// The member of a structured answer that holds a list: the protocol requires an object there.
 pub(super) const LISTED: &str = "result";
 
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum ToolAnswer {
     Text(String),
-    /// JSON that a model shall read.
+    /// JSON for a model, with escaped texts.
     Document(Value),
-    /// JSON whose values are as they stand in the files, because whoever reads them writes them back.
+    /// JSON with the exact values of the files. Programs read them, edit them and write them back; an escaped text
+    /// would change the file.
     Verbatim {
         text: String,
         document: Value,
     },
 }
 
-/// What was attempted, why not, and what to do.
+/// What was attempted and why it failed, with a hint.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct ToolError {
     what: String,
@@ -36,7 +37,7 @@ pub(super) struct ToolError {
 pub(super) type ToolResult = Result<ToolAnswer, ToolError>;
 
 impl ToolAnswer {
-    /// Words of memories between our own: fenced, so that a model can tell them apart.
+    /// Text of memories in a fence, so that a model can tell it from ours around it.
     pub(super) fn fenced(head: &str, inside: &str, tail: &str) -> ToolAnswer {
         let mut text = String::new();
         if !head.is_empty() {
@@ -47,14 +48,14 @@ impl ToolAnswer {
         ToolAnswer::Text(text)
     }
 
-    /// A document in which no text can pretend to be anything else.
+    /// A document whose texts are escaped: none can pass for markup.
     pub(super) fn document(document: &impl Serialize) -> ToolAnswer {
         let mut document = view::tree(document);
         map_texts(&mut document, &|text| fence::block(text, TEXT_MAX));
         ToolAnswer::Document(document)
     }
 
-    /// A document of exact values. What is structured has to be an object, so a list is one's only member.
+    /// A document of exact values. A list is the only member of an object, because structured content must be one.
     pub(super) fn verbatim(document: &impl Serialize) -> ToolAnswer {
         let text = fence::json(&view::line(document));
         let document = match view::tree(document) {
@@ -65,7 +66,7 @@ impl ToolAnswer {
     }
 }
 
-/// Replaces every text of a document, its keys aside.
+/// Replaces every string value of a document; keys stay.
 pub(super) fn map_texts(document: &mut Value, change: &dyn Fn(&str) -> String) {
     match document {
         Value::String(text) => *text = change(text),
@@ -75,7 +76,7 @@ pub(super) fn map_texts(document: &mut Value, change: &dyn Fn(&str) -> String) {
     }
 }
 
-/// The text of a memory's file for a model, and whether all of it is there.
+/// The text of a memory's file, escaped, and whether it is complete.
 pub(super) fn whole(text: &str) -> (String, bool) {
     (fence::block(text, TEXT_MAX), text.chars().nth(TEXT_MAX).is_none())
 }

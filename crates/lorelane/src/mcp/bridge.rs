@@ -1,4 +1,4 @@
-//! What clients send as our JSON, and what they see as the protocol crate's.
+//! Converts between our JSON and that of the protocol crate.
 
 use super::schema::Schema;
 use crate::view;
@@ -6,7 +6,7 @@ use lorelane_core::json::{Json, Object};
 use rmcp::model::JsonObject;
 use serde_json::Value;
 
-/// What a client sent, as our JSON. `None` for text that ours refuses, such as nesting without end.
+/// What a client sent, as our JSON. `None` if our parser rejects it, for example because it is nested too deeply.
 pub(super) fn from_client(sent: Option<JsonObject>) -> Option<Object> {
     let text = Value::Object(sent.unwrap_or_default()).to_string();
     match Json::parse(&text) {

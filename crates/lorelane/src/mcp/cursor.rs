@@ -1,14 +1,14 @@
-//! Cursors: where a page ended, in a form that nobody builds by hand.
+//! Opaque pagination cursors.
 //!
-//! A cursor names the last item and not its number, so a memory that comes or goes between two pages neither hides
-//! nor repeats another.
+//! A cursor is the key of the last item, not an offset: a memory that is created or removed between two pages
+//! neither hides nor repeats another.
 
 /// The cursor after the item with this key.
 pub(super) fn after(key: &str) -> String {
     key.bytes().map(|byte| format!("{byte:02x}")).collect()
 }
 
-/// The key of the last item that was given; `None` for text that is no cursor of ours.
+/// The key of the last item; `None` if the text is not one of our cursors.
 pub(super) fn key(cursor: &str) -> Option<String> {
     let digits = cursor.as_bytes();
     if digits.is_empty() || digits.len() % 2 == 1 {
@@ -20,7 +20,7 @@ pub(super) fn key(cursor: &str) -> Option<String> {
     String::from_utf8(bytes?).ok()
 }
 
-/// One page of sorted items: at most `size` of those after `last`, and the cursor of the next page.
+/// One page of sorted items: at most `size` of those after `last`, with the cursor of the next page.
 pub(super) fn page<T>(
     mut items: Vec<T>,
     last: Option<&str>,

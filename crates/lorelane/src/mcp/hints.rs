@@ -1,17 +1,20 @@
-//! Hints name commands of the command line. Here they name the tool that does the same, where the client has one.
+//! Replaces commands in hints by tools.
+//!
+//! Hints are written once, for the command line. An agent behind MCP may have no shell, so a command becomes the
+//! tool that does the same, if the profile has one.
 
 use super::answer::map_texts;
 use lorelane_core::memory::Address;
 use serde_json::Value;
 
-/// A command, the tool that does the same, and the parameter that takes the memory it is about.
+/// A command, the tool that does the same, and the tool's parameter for the memory's address.
 pub(super) type Tools = &'static [(&'static str, &'static str, Option<&'static str>)];
 
 const BEGINS: &str = "`lorelane ";
-/// The members of documents that say what to do. All others may hold words of memories, which stay as they are.
+/// The members of documents that contain hints. Others may quote memories, which must not be changed.
 const SAID: [&str; 6] = ["hint", "fix", "why", "notes", "attention", "vetoes_by_action"];
 
-/// The text with every command in backticks that a tool stands for replaced by that tool.
+/// Replaces every command in backticks that has a tool.
 pub(super) fn with_tools(text: &str, tools: Tools) -> String {
     let mut out = String::with_capacity(text.len());
     let mut rest = text;
@@ -30,7 +33,7 @@ pub(super) fn with_tools(text: &str, tools: Tools) -> String {
     out
 }
 
-/// The same in the lines of a refusal that say how to correct a field.
+/// Like [`with_tools`], in the `fix:` lines of a refusal only: the other lines may quote the draft.
 pub(super) fn with_tools_in_fixes(text: &str, tools: Tools) -> String {
     let line = |line: &str| match line.trim_start().starts_with("fix: ") {
         true => with_tools(line, tools),
@@ -52,7 +55,7 @@ fn tool_for(command: &str, tools: Tools) -> Option<String> {
     })
 }
 
-/// The same in a document.
+/// Like [`with_tools`], in the hints of a document.
 pub(super) fn with_tools_in(document: &mut Value, tools: Tools) {
     match document {
         Value::Array(items) => items.iter_mut().for_each(|item| with_tools_in(item, tools)),

@@ -1,6 +1,6 @@
-//! The protocol over HTTP, for clients that cannot start a program: its messages and sessions.
+//! The streamable HTTP transport, for clients that cannot start a program: messages and sessions.
 //!
-//! Who is let in, and within which limits, is settled in `serve` before a request comes here.
+//! The token, the Host and Origin headers and all limits are checked in `serve` before a request gets here.
 
 use super::message;
 use super::server::Server;
@@ -22,19 +22,19 @@ use std::sync::Arc;
 
 const PATH: &str = "/mcp";
 const SESSION_ID: &str = "mcp-session-id";
-/// The first version without sessions.
+/// The first protocol version without sessions.
 const WITHOUT_SESSIONS: &str = "2026-07-28";
 
-/// What all requests share.
+/// Shared by all requests.
 struct McpState {
     service: StreamableHttpService<Server, LocalSessionManager>,
     sessions: Arc<Sessions>,
 }
 
-/// Serves until the process is ended.
+/// Serves until the process ends.
 pub(super) async fn serve(server: Server, env: &Env, address: &str, remote: bool) -> Result<(), StartError> {
     let manager = Arc::new(LocalSessionManager::default());
-    // Host and Origin were looked at before.
+    // `serve` has checked Host and Origin.
     let config = StreamableHttpServerConfig::default()
         .with_max_request_body_bytes(BODY_MAX_BYTES)
         .disable_allowed_hosts()
@@ -48,7 +48,7 @@ pub(super) async fn serve(server: Server, env: &Env, address: &str, remote: bool
 
 async fn answer(State(state): State<Arc<McpState>>, request: Request) -> Response {
     if begins_session(&request) && state.sessions.all_in_use().await {
-        return refused(StatusCode::SERVICE_UNAVAILABLE, "too many sessions are at work: try again");
+        return refused(StatusCode::SERVICE_UNAVAILABLE, "all sessions are busy: try again later");
     }
     let is_post = request.method() == Method::POST;
     let in_use = session(request.headers()).map(|id| state.sessions.using(id));
@@ -58,7 +58,7 @@ async fn answer(State(state): State<Arc<McpState>>, request: Request) -> Respons
     };
     let in_use = in_use.or_else(|| session(response.headers()).map(|id| state.sessions.using(id)));
     state.sessions.retire_longest_idle().await;
-    // A stream that only listens keeps no session in use.
+    // A GET stream only listens: it does not keep its session from being evicted.
     if is_post { until_sent(response, in_use) } else { response }
 }
 
@@ -68,11 +68,11 @@ async fn answer_message(state: &McpState, request: Request) -> Response {
     match message::read(&body) {
         Some(Ok(_)) => state.service.handle(Request::from_parts(head, Body::from(body))).await.map(Body::new),
         Some(Err(refusal)) => no_message(&refusal),
-        None => refused(StatusCode::BAD_REQUEST, "send a message of JSON-RPC 2.0"),
+        None => refused(StatusCode::BAD_REQUEST, "the request body is empty: send a JSON-RPC 2.0 message"),
     }
 }
 
-/// What is no message gets an answer inside the protocol.
+/// An invalid message is answered with a JSON-RPC error.
 fn no_message(refusal: &ServerJsonRpcMessage) -> Response {
     let body = serde_json::to_vec(refusal).unwrap_or_default();
     (StatusCode::BAD_REQUEST, [(CONTENT_TYPE, "application/json")], body).into_response()

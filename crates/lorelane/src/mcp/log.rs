@@ -1,6 +1,7 @@
-//! The log of the older protocol: warnings for whoever reads them.
+//! The logging capability of the older protocol: warnings of the watcher.
 //!
-//! Only what no answer can say goes there. The newest protocol has no such log, and its clients get none.
+//! Only what no answer to a request can carry is logged. The conformance suite requires the capability of every
+//! server; the newest protocol has none.
 
 #![expect(deprecated, reason = "clients of the older protocol still ask for it")]
 
@@ -9,7 +10,7 @@ use rmcp::service::{Peer, RoleServer};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-/// Whether one client wants warnings: until it asks for graver messages only.
+/// Whether a client gets warnings: yes, unless it sets a higher level.
 #[derive(Clone, Debug)]
 pub(super) struct ClientLog(Arc<AtomicBool>);
 
@@ -32,7 +33,7 @@ impl ClientLog {
     pub(super) async fn warn(&self, peer: &Peer<RoleServer>, what: &str) {
         if self.0.load(Ordering::Relaxed) {
             let message = LoggingMessageNotificationParam::new(LoggingLevel::Warning, what.into());
-            // A client that is gone reads no log.
+            // Fails only if the client is gone.
             let _ = peer.notify_logging_message(message).await;
         }
     }

@@ -1,7 +1,7 @@
-//! The MCP server: memories for every client that speaks the protocol, over standard input or HTTP.
+//! The MCP server, over stdio or HTTP.
 //!
-//! Tools, resources and prompts are plain functions over the workspace. Only `server`, `log`, `message`, `stdio` and
-//! `http` know the protocol's crate.
+//! Tools, resources and prompts are plain functions over the workspace. Only `server`, `log`, `message`, `stdio`,
+//! `http`, `sessions` and `bridge` use the protocol crate `rmcp`.
 
 mod answer;
 mod bridge;
@@ -29,7 +29,7 @@ use server::Server;
 use std::process::ExitCode;
 use std::sync::Arc;
 
-/// Serves until the client is gone. `clock` tells the time of each request: this process lives longer than a command.
+/// Serves until the client disconnects. `clock` is read for each request, because this process outlives a command.
 pub fn run(env: &Env, clock: fn() -> Timestamp, words: &[String]) -> ExitCode {
     match Options::read(words).and_then(|options| serve(env, clock, &options)) {
         Ok(()) => ExitCode::SUCCESS,

@@ -1,4 +1,4 @@
-//! What follows `lorelane mcp`. The parser of the command line knows the same words, for their help.
+//! The arguments of `lorelane mcp`. The clap parser in `cli` declares the same ones, for `--help`.
 
 use super::tools::{PROFILES, Profile};
 use crate::serve::StartError;
@@ -14,7 +14,7 @@ pub(super) enum Transport {
     Stdio,
     Http {
         address: String,
-        /// Whether an address that other machines reach was asked for.
+        /// `--allow-remote`: the address may be reachable by other machines.
         remote: bool,
     },
 }
@@ -36,12 +36,12 @@ impl Options {
                 "--http" => http = Some(value()?),
                 "--profile" => profile = known_profile(&value()?)?,
                 "--allow-remote" if glued.is_none() => remote = true,
-                _ => return Err(usage(format!("`mcp` does not know `{word}`"))),
+                _ => return Err(usage(format!("unexpected argument '{word}'"))),
             }
         }
         let transport = match http {
             Some(address) => Transport::Http { address, remote },
-            None if remote => return Err(usage("`--allow-remote` goes with `--http`".to_owned())),
+            None if remote => return Err(usage("`--allow-remote` requires `--http`".to_owned())),
             None => Transport::Stdio,
         };
         Ok(Options { transport, profile })
@@ -51,7 +51,7 @@ impl Options {
 fn known_profile(name: &str) -> Result<&'static Profile, StartError> {
     Profile::named(name).ok_or_else(|| {
         let known = PROFILES.map(|profile| profile.name).join(", ");
-        StartError::new(format!("`{name}` is no profile"), format!("the profiles are: {known}"))
+        StartError::new(format!("'{name}' is not a profile"), format!("choose one of: {known}"))
     })
 }
 
@@ -71,11 +71,11 @@ mod tests {
             ("--profile api-memory", Ok(Transport::Stdio)),
             ("--http 127.0.0.1:0", http("127.0.0.1:0", false)),
             ("--allow-remote --http=0.0.0.0:80", http("0.0.0.0:80", true)),
-            ("--allow-remote", Err("`--allow-remote` goes with `--http`")),
+            ("--allow-remote", Err("`--allow-remote` requires `--http`")),
             ("--http", Err("`--http` needs a value")),
-            ("--profile=none", Err("`none` is no profile")),
-            ("--allow-remote=no", Err("`mcp` does not know `--allow-remote=no`")),
-            ("serve", Err("`mcp` does not know `serve`")),
+            ("--profile=none", Err("'none' is not a profile")),
+            ("--allow-remote=no", Err("unexpected argument '--allow-remote=no'")),
+            ("serve", Err("unexpected argument 'serve'")),
         ] {
             let words: Vec<String> = words.split_whitespace().map(str::to_owned).collect();
             let read = Options::read(&words).map(|options| options.transport).map_err(|error| error.what);

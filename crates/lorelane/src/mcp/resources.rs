@@ -1,4 +1,6 @@
-//! Memories as resources: `lorelane://records/CATEGORY/SLUG` and `lorelane://notes/PATH`, each the text of its file.
+//! Memories as resources, `lorelane://records/CATEGORY/SLUG` and `lorelane://notes/PATH`: the text of the file.
+//!
+//! Not fenced, unlike the answers of tools: a resource has a MIME type, and clients treat it as data.
 
 use super::cursor;
 use crate::serve::WorkspaceFactory;
@@ -15,7 +17,7 @@ pub(super) const NOTE_TEMPLATE: &str = "lorelane://notes/{+path}";
 pub(super) const RECORD_MIME: &str = "application/json";
 pub(super) const NOTE_MIME: &str = "text/markdown";
 const PAGE: usize = 100;
-/// What a list shows of a title. Clients put it before a model.
+/// Titles are cut: clients show the list to a model.
 const TITLE_MAX: usize = 200;
 
 /// A memory in the list.
@@ -29,9 +31,9 @@ pub(super) struct ListedResource {
 
 #[derive(Debug)]
 pub(super) enum ResourceError {
-    /// Not a cursor of ours.
+    /// Not one of our cursors.
     Cursor,
-    /// No memory of this name.
+    /// No memory at this URI.
     Missing,
     Failure(Failure),
 }
@@ -58,7 +60,7 @@ pub(super) fn mime(address: &Address) -> &'static str {
     if address.is_note() { NOTE_MIME } else { RECORD_MIME }
 }
 
-/// The address in a URI of ours, as it stands there: a resource has one name.
+/// The address in a URI. Only the canonical spelling is accepted, so that a memory has one URI.
 fn address(name: &str) -> Option<Address> {
     let address = match name.strip_prefix(NOTES) {
         Some(path) => Address::note(&fence::spelled_out(path)?)?,
@@ -67,7 +69,7 @@ fn address(name: &str) -> Option<Address> {
     (uri(&address) == name).then_some(address)
 }
 
-/// A path of any script, in the signs that a URI has.
+/// Percent-encodes a path.
 fn escaped(path: &str) -> String {
     let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || b"-._~/".contains(&byte);
     path.bytes()
@@ -75,7 +77,7 @@ fn escaped(path: &str) -> String {
         .collect()
 }
 
-/// One page of the memories of every lifecycle, by address, and the cursor of the next.
+/// One page of all memories, retired and archived ones included, by address, with the cursor of the next page.
 pub(super) fn list(
     factory: &WorkspaceFactory,
     after: Option<&str>,
@@ -86,7 +88,7 @@ pub(super) fn list(
     };
     let mut entries = match factory.open() {
         Ok(mut workspace) => workspace.recall().entries(ListFilter { kind: None, status: None })?,
-        // A project without memories has none to list.
+        // A project without a store has no memories to list.
         Err(Failure::NoStore { .. }) => Vec::new(),
         Err(failure) => return Err(failure.into()),
     };
@@ -102,7 +104,7 @@ pub(super) fn list(
     Ok((listed.collect(), next))
 }
 
-/// The text of a memory's file, and what sort of text that is.
+/// The text of a memory's file, and its MIME type.
 pub(super) fn read(factory: &WorkspaceFactory, uri: &str) -> Result<(String, &'static str), ResourceError> {
     let address = address(uri).ok_or(ResourceError::Missing)?;
     Ok((factory.open()?.load(&address)?.document.text, mime(&address)))

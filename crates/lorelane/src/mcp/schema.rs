@@ -1,6 +1,7 @@
-//! What a tool takes, once: the schema that clients see and the reading of what they send are made from one table.
+//! The parameters of tools: one table gives both the schema that clients see and the check of what they send.
 //!
-//! Schemas stay within what every model vendor accepts: one type each, no `format`, no `default`, no references.
+//! Built from tables, not derived from types, so that a schema has only what every model vendor accepts: one type
+//! each, no `format`, no `default`, no references.
 
 use crate::view::Members;
 use lorelane_core::dialect::records::draft::{self, DraftField};
@@ -14,7 +15,7 @@ pub(super) struct Parameter {
     pub(super) about: &'static str,
     pub(super) kind: ArgumentType,
     pub(super) required: bool,
-    /// What is said of a value that cannot be; `None` for the usual words.
+    /// Makes the message for an invalid value; `None` for the default message.
     complaint: Option<fn(&Json) -> String>,
 }
 
@@ -33,12 +34,12 @@ pub(super) enum ArgumentType {
     Fraction,
     Flag,
     Texts,
-    /// Whole numbers, also negative ones.
+    /// Integers, also negative ones.
     Numbers,
     Categories,
-    /// Objects whose shape another answer shows.
+    /// Objects whose form another answer shows.
     Objects,
-    /// The fields of every category.
+    /// The `content` of a record, with the fields of every category.
     Content,
 }
 
@@ -51,7 +52,7 @@ pub(super) const fn optional(name: &'static str, kind: ArgumentType, about: &'st
 }
 
 impl Parameter {
-    /// With words of its own for a value that cannot be.
+    /// Sets the message for an invalid value.
     pub(super) const fn or(self, complaint: fn(&Json) -> String) -> Parameter {
         Parameter { complaint: Some(complaint), ..self }
     }
@@ -65,7 +66,7 @@ impl Parameter {
     }
 }
 
-/// What a value may be, in the words of JSON Schema.
+/// A JSON Schema.
 #[derive(Debug, Default, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct Schema {
@@ -89,7 +90,7 @@ pub(super) struct Schema {
     description: Option<String>,
 }
 
-/// The schema of an object with these members.
+/// The input schema of a tool with these parameters.
 pub(super) fn input(parameters: &[Parameter]) -> Schema {
     let properties = parameters.iter().map(|parameter| {
         let about = match parameter.kind {
@@ -102,19 +103,19 @@ pub(super) fn input(parameters: &[Parameter]) -> Schema {
     Schema { additional_properties: Some(false), required: required.collect(), ..object(properties) }
 }
 
-/// An object of which every member may be missing.
+/// An object whose members are all optional.
 fn object<K: Into<String>>(properties: impl IntoIterator<Item = (K, Schema)>) -> Schema {
     let properties = properties.into_iter().map(|(name, schema)| (name.into(), schema));
     Schema { properties: Some(properties.collect()), ..of_type("object") }
 }
 
-/// An object that has all of these members.
+/// An object whose members are all required.
 pub(super) fn whole_object(properties: Vec<(&'static str, Schema)>) -> Schema {
     let required = properties.iter().map(|(name, _)| *name).collect();
     Schema { required, ..object(properties) }
 }
 
-/// An object that has this member, and perhaps others.
+/// An object of which only one member is required.
 pub(super) fn object_with(required: &'static str, properties: Vec<(&'static str, Schema)>) -> Schema {
     Schema { required: vec![required], ..object(properties) }
 }
@@ -138,7 +139,7 @@ fn within(type_name: &'static str, min: u64, max: u64) -> Schema {
 impl ArgumentType {
     fn schema(self) -> Schema {
         match self {
-            // Its length is checked when it comes: no model counts characters.
+            // No `maxLength`: no model counts characters, and the keyword costs tokens. `fault` checks the length.
             ArgumentType::Text { .. } => of_type("string"),
             ArgumentType::Category => one_of(Category::ALL.map(Category::name)),
             ArgumentType::Choice(names) => one_of(names.iter().copied()),
@@ -154,7 +155,7 @@ impl ArgumentType {
         }
     }
 
-    /// What a value should have been; `None` when it is fine.
+    /// What a value should have been; `None` if it is valid.
     fn fault(self, value: &Json) -> Option<String> {
         let (fine, expected) = match self {
             ArgumentType::Text { max } => (
@@ -209,15 +210,16 @@ fn every(value: &Json, fine: impl Fn(&Json) -> bool) -> bool {
     value.as_list().is_some_and(|items| items.iter().all(fine))
 }
 
-/// The fields of a category. Only those that have to be chosen from a few words are listed, because all of them cost
-/// more than every other tool together; the others are named by [`needed`], and an answer lists all of one category.
+/// The fields of `content`. Only required fields with a fixed set of values are in the schema: all fields would
+/// cost more tokens than all other tools together. [`needed`] names the other required ones, and the answer to an
+/// invalid call lists every field of its category.
 fn content() -> Schema {
     let wanted: Vec<DraftField> = Category::ALL.into_iter().flat_map(draft::wanted).collect();
     let chosen = wanted.iter().filter(|field| field.required && !field.choices.is_empty());
     object(chosen.map(|field| (in_content(field), one_of(field.choices.iter().copied()))))
 }
 
-/// What each category needs in its content.
+/// The required content fields of each category, as text.
 fn needed() -> String {
     let of = |category: Category| {
         let fields = draft::wanted(category);
@@ -237,12 +239,12 @@ fn in_content(field: &DraftField) -> &str {
     field.path.strip_prefix(CONTENT).unwrap_or(&field.path)
 }
 
-/// What a client sent for a tool, read.
+/// The checked arguments of a tool call.
 #[derive(Debug, Default)]
 pub(super) struct Arguments(Object);
 
 impl Arguments {
-    /// Every fault at once: a model mends its call in one go. Null stands for nothing.
+    /// Collects all errors, so that a model can fix its call in one go. Null counts as absent.
     pub(super) fn read(parameters: &[Parameter], sent: Object) -> Result<Arguments, Vec<String>> {
         let given = |name: &str| sent.get(name).filter(|value| **value != Json::Null);
         let mut faults = Vec::new();
@@ -257,7 +259,7 @@ impl Arguments {
         }
         let known: Vec<&str> = parameters.iter().map(|parameter| parameter.name).collect();
         for (name, _) in sent.iter().filter(|(name, _)| !known.contains(name)) {
-            faults.push(format!("`{name}` is not known: give {}", known.join(", ")));
+            faults.push(format!("`{name}` is not a parameter: expected {}", known.join(", ")));
         }
         if faults.is_empty() { Ok(Arguments(sent)) } else { Err(faults) }
     }
@@ -266,12 +268,12 @@ impl Arguments {
         self.0.get(name).filter(|value| **value != Json::Null)
     }
 
-    /// A text that says something.
+    /// A text that is not empty, trimmed.
     pub(super) fn text(&self, name: &str) -> Option<&str> {
         self.get(name).and_then(Json::as_text).map(str::trim).filter(|text| !text.is_empty())
     }
 
-    /// A text as it was sent, blanks included.
+    /// A text exactly as it was sent, with its white space.
     pub(super) fn exact(&self, name: &str) -> &str {
         self.get(name).and_then(Json::as_text).unwrap_or_default()
     }

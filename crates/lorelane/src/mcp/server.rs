@@ -1,4 +1,4 @@
-//! The protocol's side of the server: what `rmcp` asks, answered from tools, resources and prompts.
+//! The `rmcp` handler: maps protocol requests to tools, resources and prompts.
 
 use super::answer::{ToolAnswer, ToolError};
 use super::log::ClientLog;
@@ -27,21 +27,21 @@ use tokio::sync::broadcast::Sender;
 use tokio::sync::broadcast::error::RecvError;
 use tokio::sync::{mpsc, watch};
 
-/// A client that is gone or does not read takes no notice, and its answer does not wait for that.
+/// How long a progress notification may take: a client that does not read must not hold up its own answer.
 const NOTICE_DEADLINE: Duration = Duration::from_millis(300);
-/// So many subscriptions one connection may hold.
+/// Subscriptions per connection.
 const SUBSCRIPTIONS_MAX: usize = 1000;
 
-/// What one connection needs; what all share lies behind pointers.
+/// The state of one connection. What all connections share is behind an `Arc`.
 #[derive(Debug)]
 pub(super) struct Server {
     factory: Arc<WorkspaceFactory>,
     profile: &'static Profile,
     changes: Sender<Arc<WatchEvent>>,
-    /// The resources that this client wants to hear of.
+    /// The resources that this client subscribed to.
     subscribed: Arc<Mutex<BTreeSet<String>>>,
     log: ClientLog,
-    /// Whether the client has hung up: who listens for it can stop.
+    /// True once the client has disconnected: ends its `listen` streams.
     gone: Arc<watch::Sender<bool>>,
 }
 
@@ -52,7 +52,7 @@ impl Server {
         Server { factory, profile, changes, subscribed, log, gone }
     }
 
-    /// For another connection: the same memories, subscriptions of its own.
+    /// A server for another connection: the same project, its own subscriptions.
     pub(super) fn for_another(&self) -> Server {
         Server {
             factory: Arc::clone(&self.factory),
@@ -64,12 +64,13 @@ impl Server {
         }
     }
 
-    /// Where a connection says that its client has hung up.
+    /// The flag that the transport sets when its client disconnects.
     pub(super) fn gone(&self) -> Arc<watch::Sender<bool>> {
         Arc::clone(&self.gone)
     }
 
-    /// Does blocking work beside the protocol. A request that is cancelled while it waits in line is never begun.
+    /// Runs blocking work on a worker thread. A request that is cancelled while it is queued never starts; one
+    /// that has started is finished and its answer dropped, so that no change is half done.
     async fn work<T: Send + 'static>(
         &self,
         context: &RequestContext<RoleServer>,
@@ -78,7 +79,7 @@ impl Server {
         let factory = Arc::clone(&self.factory);
         let mut task = tokio::task::spawn_blocking(move || job(&factory));
         tokio::select! {
-            done = &mut task => done.map_err(|_| ErrorData::internal_error("the request could not be finished", None)),
+            done = &mut task => done.map_err(|_| ErrorData::internal_error("the request failed: internal error", None)),
             () = context.ct.cancelled() => {
                 task.abort();
                 Err(ErrorData::internal_error("the request was cancelled", None))
@@ -102,14 +103,14 @@ impl ServerHandler for Server {
         ServerConfig::new(capabilities).with_server_info(own).with_instructions(self.profile.instructions)
     }
 
-    /// The newest protocol has no log.
+    /// The newest protocol has no logging capability.
     async fn discover(&self, _: RequestContext<RoleServer>) -> Result<DiscoverResult, ErrorData> {
         let mut info = self.get_info();
         info.capabilities.logging = None;
         Ok(DiscoverResult::from_server_info(self.supported_protocol_versions().into_owned(), info))
     }
 
-    /// The version that was agreed on is remembered, not the one that was asked for.
+    /// Stores the negotiated version, not the requested one.
     async fn initialize(
         &self,
         mut request: InitializeRequestParams,
@@ -136,7 +137,7 @@ impl ServerHandler for Server {
         context: RequestContext<RoleServer>,
     ) -> Result<CallToolResponse, ErrorData> {
         let Some((tool, tools)) = self.profile.find(&request.name) else {
-            // A model can mend what it reads, and clients show it results only.
+            // A tool error, not a protocol error: clients show a model only results, and it can fix what it reads.
             let known: Vec<&str> = self.profile.tools().map(|tool| tool.name).collect();
             let what = format!("there is no tool `{}`", request.name);
             let unknown = ToolError::new(what, format!("call one of {}", known.join(", ")));
@@ -154,7 +155,7 @@ impl ServerHandler for Server {
             })
         });
         let mut job = std::pin::pin!(job);
-        // Notices first: what a job told before its end is told before its answer.
+        // `biased`: progress that was sent before the answer is delivered before it.
         let outcome = loop {
             tokio::select! {
                 biased;
@@ -208,11 +209,11 @@ impl ServerHandler for Server {
         only_page(request)?;
         let record = ResourceTemplate::new(resources::RECORD_TEMPLATE, "record")
             .with_title("One memory")
-            .with_description("A memory by its category and name, as its file says it")
+            .with_description("A memory by category and slug: the contents of its file")
             .with_mime_type(resources::RECORD_MIME);
         let note = ResourceTemplate::new(resources::NOTE_TEMPLATE, "note")
             .with_title("One note")
-            .with_description("A note by its path without `.md`, as its file says it")
+            .with_description("A note by its path without `.md`: the contents of its file")
             .with_mime_type(resources::NOTE_MIME);
         Ok(ListResourceTemplatesResult::with_all_items(vec![record, note]))
     }
@@ -263,7 +264,7 @@ impl ServerHandler for Server {
         Ok(GetPromptResult::new(messages).with_description(prompt.about).into())
     }
 
-    /// Tells a client that greeted us what changes; one of the newer protocol asks for it with `listen`.
+    /// Starts change notifications for a client that sent `initialize`; newer clients ask for them with `listen`.
     async fn on_initialized(&self, context: NotificationContext<RoleServer>) {
         let subscribed = Arc::clone(&self.subscribed);
         tokio::spawn(forward(context.peer, self.changes.clone(), subscribed, self.log.clone()));
@@ -330,7 +331,7 @@ impl ServerHandler for Server {
         }
     }
 
-    /// A method that we know comes here only with parameters that cannot be read.
+    /// A method that we know gets here only if its parameters could not be parsed.
     async fn on_custom_request(
         &self,
         request: CustomRequest,
@@ -346,14 +347,14 @@ impl ServerHandler for Server {
             "prompts/list",
             "resources/list",
         ];
-        // The newest protocol did away with these.
+        // The newest protocol removed these.
         const OLD: [&str; 4] =
             ["initialize", "resources/subscribe", "resources/unsubscribe", "logging/setLevel"];
         let method = request.method.as_str();
         let known = OURS.contains(&method) || (OLD.contains(&method) && !speaks_newest(&context));
         Err(match known {
             true => {
-                ErrorData::invalid_params(format!("the parameters of `{method}` are not what it takes"), None)
+                ErrorData::invalid_params(format!("invalid parameters: they do not match `{method}`"), None)
             }
             false => no_method(method),
         })
@@ -364,15 +365,15 @@ fn no_method(method: &str) -> ErrorData {
     ErrorData::new(ErrorCode::METHOD_NOT_FOUND, format!("there is no method `{method}`"), None)
 }
 
-/// Whether the request itself says that it is of the protocol without sessions.
+/// Whether the request names a protocol version without sessions.
 fn speaks_newest(context: &RequestContext<RoleServer>) -> bool {
     let version = context.meta.protocol_version();
     version.is_some_and(|version| version.as_str() >= ProtocolVersion::V_2026_07_28.as_str())
 }
 
 fn described(tool: &Tool) -> rmcp::model::Tool {
-    // Every word is paid for in every request: the title is said once, and what a repeated call does only of tools
-    // that write. Whatever is written can be undone.
+    // Clients send these tokens with every request: the title is not repeated in the annotations, and `idempotent`
+    // is set only for tools that write. No tool is destructive, because every change can be undone.
     let hints = ToolAnnotations::new().destructive(false).open_world(false);
     let hints = match tool.effect {
         ToolEffect::Reads => hints.read_only(true),
@@ -401,7 +402,7 @@ fn failed(trouble: &ToolError, voice: ErrorFormat) -> CallToolResult {
     CallToolResult::error(vec![ContentBlock::text(text)])
 }
 
-/// Short lists have one page.
+/// Rejects any cursor: these lists have one page.
 fn only_page(request: Option<PaginatedRequestParams>) -> Result<(), ErrorData> {
     match request.and_then(|request| request.cursor) {
         None => Ok(()),
@@ -410,7 +411,7 @@ fn only_page(request: Option<PaginatedRequestParams>) -> Result<(), ErrorData> {
 }
 
 fn bad_cursor() -> ErrorData {
-    ErrorData::invalid_params("the cursor is none of ours: give `nextCursor` as it was, or none", None)
+    ErrorData::invalid_params("invalid cursor: pass `nextCursor` unchanged, or omit it", None)
 }
 
 fn refused(fault: ResourceError, what: &str) -> ErrorData {
@@ -424,7 +425,8 @@ fn refused(fault: ResourceError, what: &str) -> ErrorData {
     }
 }
 
-/// What was not asked for is refused by the sink, and that is no fault.
+/// Notifies a `listen` stream. The sink rejects notifications that the client did not ask for; that is not an
+/// error.
 async fn tell(context: &SubscriptionContext, changes: &WatchEvent) {
     if changes.listed {
         let _ = context.sink().notify_resource_list_changed().await;
@@ -441,7 +443,7 @@ fn worded(warning: &WatchWarning) -> String {
     }
 }
 
-/// Stands for changes that came too fast to be kept one by one.
+/// Replaces changes that were dropped because the client read too slowly: it lists everything again.
 fn missed() -> WatchEvent {
     WatchEvent { listed: true, ..WatchEvent::default() }
 }

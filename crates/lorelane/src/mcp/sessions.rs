@@ -1,7 +1,7 @@
-//! Sessions over HTTP: how many there may be, and which one gives way.
+//! The limit on HTTP sessions, and which session is evicted.
 //!
-//! Clients seldom end the sessions that they begin. So the one that was idle longest is retired for a new one: its
-//! client, if it is still there, is answered with 404 and begins another.
+//! Clients seldom end their sessions, so the one that has been idle longest is evicted for a new one. If its
+//! client is still there, it gets 404 and starts another.
 
 use rmcp::transport::streamable_http_server::session::SessionId;
 use rmcp::transport::streamable_http_server::session::local::LocalSessionManager;
@@ -24,7 +24,7 @@ struct SessionUse {
     last: Instant,
 }
 
-/// A session is in use for as long as this lives.
+/// Marks a session as in use until dropped.
 #[derive(Debug)]
 pub(super) struct InUse {
     id: SessionId,
@@ -43,14 +43,14 @@ impl Sessions {
         InUse { id, sessions: Arc::clone(self) }
     }
 
-    /// Whether there are as many as there may be, and none could give way.
+    /// Whether the limit is reached and every session has a request in progress: those are never evicted.
     pub(super) async fn all_in_use(&self) -> bool {
         let open = self.manager.sessions.read().await;
         let uses = self.uses();
         open.len() >= SESSIONS_MAX && !uses.iter().any(|(id, of)| of.requests == 0 && open.contains_key(id))
     }
 
-    /// Ends the session that was idle longest where there is one too many.
+    /// Closes the session that has been idle longest if there are too many.
     pub(super) async fn retire_longest_idle(&self) {
         let mut open = self.manager.sessions.write().await;
         let retired = {
@@ -61,7 +61,7 @@ impl Sessions {
             longest.filter(|_| open.len() > SESSIONS_MAX).and_then(|id| open.remove(&id))
         };
         if let Some(session) = retired {
-            // Beside the answer: a session may be slow to hear of its end.
+            // Not awaited: closing a session may take longer than the current answer should.
             tokio::spawn(async move { session.close().await });
         }
     }

@@ -1,7 +1,8 @@
-//! The protocol over standard input and output: one JSON message a line, and nothing else on standard output.
+//! The stdio transport: one JSON message per line, and nothing else on standard output.
 //!
-//! A connection has no fixed beginning: `server/discover` and `initialize` are both answered, in any order, because
-//! clients ask for one and go on with the other. What cannot be read is answered with an error and ends nothing.
+//! There is no fixed handshake: `server/discover` and `initialize` are answered in any order, because some clients
+//! send one and continue with the other. A message that cannot be read is answered with an error; the connection
+//! stays open.
 
 use super::message::{self, Incoming};
 use super::server::Server;
@@ -17,19 +18,21 @@ use std::io::{self, BufRead, Read, Write};
 use std::sync::Arc;
 use tokio::sync::{mpsc, oneshot, watch};
 
-/// Longer lines are no requests of ours: a record has at most 1 MiB.
+/// The largest record is 1 MiB, so no valid request is longer than this.
 const LINE_MAX: u64 = 8 << 20;
-/// So many messages are read ahead.
+/// Messages that are read ahead of the server.
 const AHEAD: usize = 64;
 
-/// Serves until the client closes its end.
+/// Serves until the client closes its end of the pipe.
 pub(super) async fn serve(server: Server) {
     let gone = server.gone();
+    // Without `rmcp`'s handshake: it ends the server at a notification that arrives before `initialize`, and
+    // accepts no `initialize` after a first request of the newest protocol.
     let served = serve_directly(BeforeInitialize(server), Stdio::start(gone), None);
     let _ = served.waiting().await;
 }
 
-/// Lets through what a client may ask before it has greeted us.
+/// Rejects requests before `initialize`, apart from those that a client may send first.
 struct BeforeInitialize(Server);
 
 impl Service<RoleServer> for BeforeInitialize {
@@ -69,10 +72,10 @@ impl Service<RoleServer> for BeforeInitialize {
     }
 }
 
-/// A line for the client, and who waits for it to be written.
+/// A line for the client, and the sender to notify once it is written.
 type Outgoing = (Vec<u8>, Option<oneshot::Sender<()>>);
 
-/// Standard input and output, each with a thread: neither can be waited for in another way everywhere.
+/// Standard input and output, each with its own thread: no platform-independent API waits for either of them.
 struct Stdio {
     incoming: mpsc::Receiver<Incoming>,
     outgoing: mpsc::UnboundedSender<Outgoing>,
@@ -112,7 +115,8 @@ impl Transport<RoleServer> for Stdio {
             };
             match incoming {
                 Ok(message) => return Some(*message),
-                // Not waited for: a read may be dropped at any moment.
+                // Sent without waiting: `receive` may be dropped at any await, and the answer would be lost with
+                // it.
                 Err(answer) => {
                     let line = line(&answer).ok()?;
                     self.outgoing.send((line, None)).ok()?;

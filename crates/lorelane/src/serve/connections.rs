@@ -1,7 +1,8 @@
-//! Open connections of HTTP: how many there may be, and how long each may wait.
+//! Limits on open HTTP connections, and their deadlines.
 //!
-//! Connections that have not shown a token yet are counted apart from the others, and the one that has waited longest
-//! gives way to a new one. So whoever opens many and says nothing keeps nobody out: a client sends its request at once.
+//! Connections that have not sent the token yet are counted separately, and the oldest of them is closed for a new
+//! one. So opening many idle connections keeps nobody out, and the deadlines need not be short: a client sends its
+//! request at once. The deadlines are in the stream that axum is given, because axum's server has none.
 
 use axum::extract::connect_info::Connected;
 use axum::serve::{IncomingStream, Listener};
@@ -18,21 +19,21 @@ use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::{Notify, oneshot};
 use tokio::time::{Instant, Sleep, sleep, sleep_until};
 
-/// Connections that have shown the token.
+/// Limit of connections that have sent the token.
 const TRUSTED_MAX: usize = 128;
-/// Connections that have not, yet.
+/// Limit of connections that have not sent it yet.
 const UNPROVEN_MAX: usize = 64;
-/// What cannot be accepted now (no more files can be opened) is tried again after this.
+/// The pause after a failed accept, for example when the process has too many open files.
 const ACCEPT_PAUSE: Duration = Duration::from_millis(100);
 
-/// How long a connection may wait for its client.
+/// How long to wait for the client.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Deadlines {
-    /// For the first request with the token, counted from the beginning.
+    /// For the first request with the token, from the accept.
     pub(super) proof: Duration,
-    /// For the next request, counted from the last answer.
+    /// For the next request, from the last response.
     pub(super) idle: Duration,
-    /// For the body of a request, counted from its head.
+    /// For the body of a request, from its headers.
     pub(super) body: Duration,
 }
 
@@ -40,15 +41,15 @@ pub(super) struct Deadlines {
 enum ConnectionState {
     Unproven,
     Idle,
-    /// A request with the token is being read, worked on or answered.
+    /// A request with the token is being read, handled or answered.
     Busy,
 }
 
-/// All that are open. Taking one out of `open` closes it.
+/// The open connections. Removing one from `open` closes it.
 #[derive(Debug)]
 pub(super) struct Connections {
     open: Mutex<BTreeMap<u64, ConnectionEntry>>,
-    /// Never given twice: one that was closed may still be there for a while.
+    /// Ids are not reused: the stream of a closed connection may live a little longer.
     next_id: AtomicU64,
     freed: Notify,
     deadlines: Deadlines,
@@ -58,7 +59,7 @@ pub(super) struct Connections {
 struct ConnectionEntry {
     state: ConnectionState,
     since: Instant,
-    /// Wakes the stream when it is dropped.
+    /// Dropping it wakes the stream.
     _close: oneshot::Sender<()>,
 }
 
@@ -72,7 +73,7 @@ impl Connections {
         self.open.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Waits while every place is taken by a request with the token: new clients wait in the system's queue meanwhile.
+    /// Waits while every trusted connection is busy. Until then new clients stay in the kernel's accept queue.
     async fn room(&self) {
         while count(&self.open(), ConnectionState::Busy) >= TRUSTED_MAX {
             self.freed.notified().await;
@@ -104,19 +105,19 @@ fn close_longest(open: &mut BTreeMap<u64, ConnectionEntry>, state: ConnectionSta
     }
 }
 
-/// One connection, as its requests know it.
+/// The handle of a connection that its requests have.
 #[derive(Clone, Debug)]
 pub(super) struct Connection {
     id: u64,
     all: Arc<Connections>,
 }
 
-/// Marks a connection as busy for as long as it lives.
+/// Marks a connection as busy until dropped.
 #[derive(Debug)]
 pub(super) struct BusyGuard(Connection);
 
 impl Connection {
-    /// Tells that a request showed the token.
+    /// Marks the connection as trusted: a request sent the token.
     pub(super) fn trust(&self) -> BusyGuard {
         self.set(ConnectionState::Busy);
         let mut open = self.all.open();
@@ -150,7 +151,7 @@ impl Drop for BusyGuard {
     }
 }
 
-/// Accepts connections within their limits.
+/// Accepts connections within the limits.
 #[derive(Debug)]
 pub(super) struct LimitedListener {
     pub(super) listener: TcpListener,
@@ -166,7 +167,8 @@ impl Listener for LimitedListener {
             self.connections.room().await;
             match self.listener.accept().await {
                 Ok((stream, from)) => {
-                    // Those that came before are looked at first: their request may have come already.
+                    // Lets earlier connections be polled first: their request may have arrived, and then they are
+                    // not closed for this one.
                     tokio::task::yield_now().await;
                     return (self.connections.admit(stream), from);
                 }
@@ -186,18 +188,18 @@ impl Connected<IncomingStream<'_, LimitedListener>> for Connection {
     }
 }
 
-/// A stream that ends when its connection has waited too long, or gives way to another.
+/// A stream that fails when its deadline passes or its connection is closed for another.
 #[derive(Debug)]
 pub(super) struct TimedStream {
     stream: TcpStream,
     connection: Connection,
-    /// Until it was closed.
+    /// `None` once it is closed.
     closed: Option<oneshot::Receiver<()>>,
     alarm: Pin<Box<Sleep>>,
 }
 
 impl TimedStream {
-    /// Passes a result on; one that has to be waited for is an error once the time is over.
+    /// Turns a pending result into an error once the deadline has passed.
     fn in_time<T>(&mut self, context: &mut Context<'_>, result: Poll<io::Result<T>>) -> Poll<io::Result<T>> {
         if result.is_pending() && self.poll_over(context).is_ready() {
             return Poll::Ready(Err(io::ErrorKind::TimedOut.into()));

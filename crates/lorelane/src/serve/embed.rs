@@ -1,4 +1,4 @@
-//! The second model in the server: loaded beside the requests, and kept reading what it does not know yet.
+//! The second model in the server: a background thread loads it and embeds passages that have no embedding yet.
 
 use super::factory::WorkspaceFactory;
 use super::watch::{WatchEvent, WatchWarning};
@@ -9,15 +9,15 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 use tokio::sync::broadcast::Sender;
 
-/// How often it is asked whether a model came, went or has something to read.
+/// How often to check whether a model was added or removed, or has passages to embed.
 const REST: Duration = Duration::from_secs(5);
-/// Passages that are read in one go: a fraction of a second.
+/// Passages per batch: a fraction of a second.
 const PASSAGES: usize = 8;
 
-/// Starts a thread that lives as long as the process.
+/// Starts the thread. It ends with the process.
 pub(super) fn start(factory: Arc<WorkspaceFactory>, told: Sender<Arc<WatchEvent>>) {
     let folders = factory.env().folders();
-    // Without a home there is no place for a model.
+    // Without a home folder there is no model store.
     let Ok(shelf) = ModelStore::new(Arc::new(RealDisk), folders.as_ref()) else { return };
     std::thread::spawn(move || {
         let mut seen = None;
@@ -28,13 +28,14 @@ pub(super) fn start(factory: Arc<WorkspaceFactory>, told: Sender<Arc<WatchEvent>
                 let warning = Some(WatchWarning::Model(fault));
                 let _ = told.send(Arc::new(WatchEvent { warning, ..WatchEvent::default() }));
             }
-            // As long as it worked it rests: a client that is asked something has the machine, too.
+            // Rests as long as it worked, to leave half of a core to the requests.
             std::thread::sleep(if embed_some(&factory) { begun.elapsed() } else { REST });
         }
     });
 }
 
-/// Has workspaces use the model as it lies on the shelf now. What was seen before is not read, nor complained of, again.
+/// Loads the model if the store changed since `seen`, and makes workspaces use it. An unchanged model is not
+/// loaded again, and its error is not reported again.
 fn follow(
     factory: &WorkspaceFactory,
     shelf: &ModelStore,
@@ -50,10 +51,11 @@ fn follow(
     Ok(())
 }
 
-/// The model from outside, or why it cannot be seen.
+/// The stamp of the stored model, or why it cannot be read.
 type ModelState = Result<Option<ModelStamp>, String>;
 
-/// Reads a little, and tells whether there may be more. An index that is busy, and a project without a store, can wait.
+/// Embeds one batch, and returns whether there may be more. Errors are ignored: a busy index, or a project without
+/// a store, is tried again later.
 fn embed_some(factory: &WorkspaceFactory) -> bool {
     let has_read = || factory.open().and_then(|mut workspace| workspace.recall().embed_missing(PASSAGES));
     factory.model().is_some() && has_read().is_ok_and(|learned| learned.passages > 0)

@@ -1,7 +1,7 @@
-//! HTTP for whoever has the token, on this machine: the listener, and what every request has to pass.
+//! HTTP: the listener, and the checks that every request has to pass.
 //!
-//! Every request is asked for the token, so a web page or another user's process gets nothing. Host and Origin are
-//! looked at besides: a page that had a name point here would need no token to be told apart.
+//! Every request needs the token, also on loopback: other users and web pages reach that too. Host and Origin are
+//! checked besides, against DNS rebinding by a web page.
 
 use super::StartError;
 use super::connections::{Connection, Connections, Deadlines, LimitedListener};
@@ -23,46 +23,47 @@ use std::time::Duration;
 use tokio::net::TcpListener;
 use tokio::time::timeout;
 
-/// A shorter token could be guessed.
+/// Shorter tokens can be guessed.
 const TOKEN_MIN: usize = 16;
 pub(crate) const BODY_MAX_BYTES: usize = 4 << 20;
 const DEADLINES: Deadlines = Deadlines {
     proof: Duration::from_secs(5),
-    // Longer than clients keep a connection for their next request: they shall be the ones that close it.
+    // Longer than clients keep an idle connection, so that they close it: a server that closes first can do so
+    // while the next request is on its way.
     idle: Duration::from_secs(10),
     body: Duration::from_secs(30),
 };
 const LOOPBACK: [&str; 3] = ["localhost", "127.0.0.1", "[::1]"];
 
-/// What a face serves: where, and for whom.
+/// Where a face listens, and its token.
 #[derive(Debug)]
 pub(crate) struct Endpoint<'a> {
     /// As it was typed.
     pub(crate) address: &'a str,
-    /// Whether an address that other machines reach was asked for.
+    /// Whether the address may be reachable by other machines.
     pub(crate) remote: bool,
     pub(crate) path: &'static str,
-    /// The variable that a token is given in.
+    /// The environment variable with the token.
     pub(crate) token: Var,
 }
 
-/// What the checks of every request share.
+/// Shared by the checks of all requests.
 #[derive(Debug)]
 struct HttpState {
     token: String,
-    /// By which names this machine may be called.
+    /// The names of this machine that a Host header may have.
     hosts: Hosts,
     body_deadline: Duration,
 }
 
 #[derive(Debug, PartialEq, Eq)]
 enum Hosts {
-    /// Nobody knows by which names other machines call this one; the token is asked for in any case.
+    /// Listening on all addresses: the names that other machines use are unknown. The token is still required.
     Any,
     Only(Vec<String>),
 }
 
-/// Serves the routes until the process is ended.
+/// Serves the routes until the process ends.
 pub(crate) async fn serve(router: Router, endpoint: &Endpoint<'_>, env: &Env) -> Result<(), StartError> {
     let path = endpoint.path;
     let address = address(endpoint.address, endpoint.remote)?;
@@ -81,23 +82,23 @@ pub(crate) async fn serve(router: Router, endpoint: &Endpoint<'_>, env: &Env) ->
     let state = HttpState { token, hosts: hosts(address.ip()), body_deadline: deadlines.body };
     let router = router
         .route_layer(from_fn_with_state(Arc::new(state), checked))
-        .fallback(async move || refused(StatusCode::NOT_FOUND, format!("the server is at {path}")));
+        .fallback(async move || refused(StatusCode::NOT_FOUND, format!("not found: the endpoint is {path}")));
     let listener = LimitedListener { listener, connections: Connections::new(deadlines) };
     let service = router.into_make_service_with_connect_info::<Connection>();
     axum::serve(listener, service).await.map_err(cannot_listen)
 }
 
-/// A short answer of our own.
+/// A plain-text response with an error.
 pub(crate) fn refused(status: StatusCode, text: impl Into<Body>) -> Response {
     (status, [(CONTENT_TYPE, "text/plain")], text.into()).into_response()
 }
 
-/// Drops `guard` when the response is sent, or nobody is there to get it.
+/// Drops `guard` once the response is sent or its client is gone.
 pub(crate) fn until_sent<T: Send + Unpin + 'static>(response: Response, guard: T) -> Response {
     response.map(|body| Body::new(GuardedBody { body, _guard: guard }))
 }
 
-/// Lets a request pass to the routes with all of its body.
+/// Checks a request, reads its whole body and passes it to the routes.
 async fn checked(
     State(state): State<Arc<HttpState>>,
     ConnectInfo(connection): ConnectInfo<Connection>,
@@ -105,7 +106,8 @@ async fn checked(
     next: Next,
 ) -> Response {
     if !knows(request.headers(), &state.token) {
-        let mut response = refused(StatusCode::UNAUTHORIZED, "send the token: `Authorization: Bearer TOKEN`");
+        let mut response =
+            refused(StatusCode::UNAUTHORIZED, "missing or wrong token: send `Authorization: Bearer TOKEN`");
         response.headers_mut().insert(WWW_AUTHENTICATE, HeaderValue::from_static("Bearer"));
         return response;
     }
@@ -119,12 +121,11 @@ async fn checked(
         Ok(Err(_)) => {
             return refused(
                 StatusCode::PAYLOAD_TOO_LARGE,
-                "a message has at most 4 MiB, and all of it is sent",
+                "the request body is incomplete or larger than 4 MiB",
             );
         }
         Err(_) => {
-            let mut response =
-                refused(StatusCode::REQUEST_TIMEOUT, "the body of the request did not come in time");
+            let mut response = refused(StatusCode::REQUEST_TIMEOUT, "timed out waiting for the request body");
             response.headers_mut().insert(CONNECTION, HeaderValue::from_static("close"));
             return response;
         }
@@ -132,7 +133,7 @@ async fn checked(
     until_sent(next.run(Request::from_parts(head, Body::from(body))).await, busy)
 }
 
-/// Takes the same time for every wrong token of the right length.
+/// Compares in constant time for tokens of the right length.
 fn knows(headers: &HeaderMap, token: &str) -> bool {
     let given = headers.get(AUTHORIZATION).map(HeaderValue::as_bytes).unwrap_or_default();
     let Some((scheme, given)) = given.split_at_checked("Bearer ".len()) else { return false };
@@ -148,20 +149,20 @@ fn names_this_machine(uri: &Uri, headers: &HeaderMap, hosts: &Hosts) -> Result<(
         None => uri.authority().cloned(),
     };
     let Some(host) = host else {
-        return Err(refused(StatusCode::BAD_REQUEST, "send the header Host"));
+        return Err(refused(StatusCode::BAD_REQUEST, "the Host header is missing or invalid"));
     };
     if let Hosts::Only(names) = hosts
         && !names.iter().any(|name| name.eq_ignore_ascii_case(host.host()))
     {
-        return Err(refused(StatusCode::FORBIDDEN, "the header Host does not name this machine"));
+        return Err(refused(StatusCode::FORBIDDEN, "the Host header does not name this machine"));
     }
     match headers.get(ORIGIN).is_none_or(|origin| is_local(origin.as_bytes())) {
         true => Ok(()),
-        false => Err(refused(StatusCode::FORBIDDEN, "the header Origin does not name this machine")),
+        false => Err(refused(StatusCode::FORBIDDEN, "the Origin header does not name this machine")),
     }
 }
 
-/// Whether an origin is a page of this machine, on any port.
+/// Whether an origin is a page on this machine, on any port.
 fn is_local(origin: &[u8]) -> bool {
     let uri = Uri::try_from(origin).ok().filter(|uri| uri.scheme_str() == Some("http"));
     uri.and_then(|uri| uri.into_parts().authority)
@@ -180,26 +181,26 @@ fn hosts(ip: IpAddr) -> Hosts {
     }
 }
 
-/// `LORELANE_HTTP_DEADLINE_MS` sets all of them, for tests.
+/// One variable, `LORELANE_HTTP_DEADLINE_MS`, sets all of them, for tests.
 fn deadlines(env: &Env) -> Deadlines {
     let set = env.var(Var::LorelaneHttpDeadlineMs).and_then(|ms| ms.parse().ok()).map(Duration::from_millis);
     set.map_or(DEADLINES, |all| Deadlines { proof: all, idle: all, body: all })
 }
 
-/// Where to listen: `ADDR:PORT`, `localhost:PORT` or a port alone, on this machine unless more was asked for.
+/// Parses `ADDR:PORT`, `localhost:PORT` or a port. Without `remote` it must be a loopback address.
 fn address(typed: &str, remote: bool) -> Result<SocketAddr, StartError> {
     let port = typed.strip_prefix("localhost:").or_else(|| typed.strip_prefix(':')).unwrap_or(typed);
     let local = |port: u16| SocketAddr::new(IpAddr::V4(Ipv4Addr::LOCALHOST), port);
     let address = port.parse().map(local).or_else(|_| typed.parse()).map_err(|_| {
         StartError::new(
-            format!("`{typed}` is no address to listen on"),
-            "write it as 127.0.0.1:8123, or as a port; 0 means any",
+            format!("'{typed}' is not an address to listen on"),
+            "write it as 127.0.0.1:8123, or as a port; 0 means any free port",
         )
     })?;
     match address.ip().is_loopback() || remote {
         true => Ok(address),
         false => Err(StartError::new(
-            format!("{address} can be reached by other machines, and memories would go there unencrypted"),
+            format!("{address} can be reached by other machines, and memories would be sent unencrypted"),
             "listen on 127.0.0.1, or add --allow-remote",
         )),
     }
@@ -209,8 +210,8 @@ fn chosen(token: &str, var: Var) -> Result<String, StartError> {
     match token.len() >= TOKEN_MIN && token.bytes().all(|byte| byte.is_ascii_graphic()) {
         true => Ok(token.to_owned()),
         false => Err(StartError::new(
-            format!("{} is no token: it is too short or has other characters than visible ASCII", var.name()),
-            format!("give at least {TOKEN_MIN} characters, or unset it and take the one that is printed"),
+            format!("{} is not a valid token: it is too short or not only visible ASCII", var.name()),
+            format!("use at least {TOKEN_MIN} characters, or unset it to have a token generated and printed"),
         )),
     }
 }
@@ -218,12 +219,12 @@ fn chosen(token: &str, var: Var) -> Result<String, StartError> {
 fn generated(var: Var) -> Result<String, StartError> {
     let mut bytes = [0_u8; 32];
     getrandom::fill(&mut bytes).map_err(|fault| {
-        StartError::new(format!("cannot make a token: {fault}"), format!("set {}", var.name()))
+        StartError::new(format!("cannot generate a token: {fault}"), format!("set {}", var.name()))
     })?;
     Ok(bytes.iter().map(|byte| format!("{byte:02x}")).collect())
 }
 
-/// A body that takes something along until it is dropped.
+/// A body that owns a guard.
 struct GuardedBody<T> {
     body: Body,
     _guard: T,

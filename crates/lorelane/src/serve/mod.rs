@@ -1,6 +1,6 @@
-//! What a server is made of below its face: workspaces for requests, the watcher of files, HTTP with its checks.
+//! The parts of a long-running server: a workspace per request, the file watcher, HTTP with its checks.
 //!
-//! No face: faces that stay up use it, and it names none of them. Nothing here knows a protocol above HTTP.
+//! Not a face: faces that stay up use it. Nothing here knows a protocol above HTTP.
 
 mod connections;
 mod embed;
@@ -15,12 +15,12 @@ use std::sync::Arc;
 use std::time::Duration;
 use tokio::sync::broadcast::Sender;
 
-/// So many requests are worked on at once; the others wait in line.
+/// Requests that run at once; others are queued.
 const WORKERS: usize = 4;
-/// A client that hangs up does not wait for us.
+/// How long running requests may take to finish once the client has disconnected.
 const SHUTDOWN_DEADLINE: Duration = Duration::from_secs(1);
 
-/// Why a server cannot begin, and what to do.
+/// Why a server cannot start, with a hint.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct StartError {
     pub(crate) what: String,
@@ -33,7 +33,7 @@ impl StartError {
     }
 }
 
-/// Runs a server to its end. The runtime begins here and in no other place: hooks and commands do not pay for it.
+/// Runs a server until it ends. The only place that starts a tokio runtime: hooks and commands do not pay for one.
 pub(crate) fn run<T>(server: impl Future<Output = T>) -> Result<T, StartError> {
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_all()
@@ -45,7 +45,8 @@ pub(crate) fn run<T>(server: impl Future<Output = T>) -> Result<T, StartError> {
     Ok(ended)
 }
 
-/// Keeps index and second model in step with the files, and tells what changes, for as long as the process lives.
+/// Keeps the index and the embeddings of the second model up to date with the files, and reports changes, until
+/// the process ends.
 pub(crate) fn follow_files(factory: &Arc<WorkspaceFactory>) -> Sender<Arc<WatchEvent>> {
     let changes = watch::start(Arc::clone(factory));
     embed::start(Arc::clone(factory), changes.clone());

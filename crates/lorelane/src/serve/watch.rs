@@ -1,8 +1,8 @@
-//! Sees what changes in the lane while the server runs: by hand, by git, by another process.
+//! Polls the lanes for changes made by hand, by git or by another process while the server runs.
 //!
-//! Looks at names, sizes and times, not into files, and as often as costs little: a look at 10,000 memories takes
-//! some 20 ms, and fifty times as long is rested. So an index that lags behind a hand edit catches up by itself, and
-//! no watching service of the system is needed, which network folders do not have.
+//! A scan compares names, sizes and times and opens no file. One scan of 10,000 memories takes about 20 ms, and
+//! the thread then rests fifty times as long. So the index catches up with hand edits by itself. A file
+//! notification service would be one more dependency, and network folders have none.
 
 use super::factory::WorkspaceFactory;
 use lorelane_core::memory::Address;
@@ -16,24 +16,24 @@ use tokio::sync::broadcast::{self, Sender};
 
 const SHORTEST: Duration = Duration::from_secs(1);
 const LONGEST: Duration = Duration::from_secs(30);
-/// How much longer than a look takes is rested after it.
+/// The rest after a scan, as a multiple of its duration.
 const REST: u32 = 50;
-/// How often the indexes are read whole: what is damaged and nobody reads is found before it is needed.
+/// How often the indexes are verified, so that damage in pages that nobody reads is found before they are needed.
 const VERIFY_EVERY: Duration = Duration::from_secs(3600);
-/// So many changes wait for a client that reads slowly; after that it is told to list again.
+/// Changes that are queued for a slow client; beyond that it is told to list everything again.
 const WAITING: usize = 64;
 
-/// What changed between two looks.
+/// What changed between two scans.
 #[derive(Debug, Default)]
 pub(crate) struct WatchEvent {
-    /// Memories came or went.
+    /// Memories were added or removed.
     pub(crate) listed: bool,
-    /// Those whose files changed or went.
+    /// Memories whose files were changed or removed.
     pub(crate) updated: Vec<Address>,
     pub(crate) warning: Option<WatchWarning>,
 }
 
-/// What no answer to a request can say.
+/// A warning that belongs to no request.
 #[derive(Debug)]
 pub(crate) enum WatchWarning {
     /// Why searches cannot see a change.
@@ -44,12 +44,12 @@ pub(crate) enum WatchWarning {
 
 type WatchedMemories = BTreeMap<Address, FileStamp>;
 
-/// Starts looking, for as long as the process lives.
+/// Starts the watcher thread.
 pub(super) fn start(factory: Arc<WorkspaceFactory>) -> Sender<Arc<WatchEvent>> {
     let (sender, _) = broadcast::channel(WAITING);
     let told = sender.clone();
     let mut before = scan(&factory);
-    // Detached: it holds nothing that has to be put away, and ends with the process.
+    // Detached: it holds nothing that needs cleanup, and ends with the process.
     std::thread::spawn(move || {
         let mut rest = SHORTEST;
         let mut verified: Option<Instant> = None;
@@ -58,14 +58,14 @@ pub(super) fn start(factory: Arc<WorkspaceFactory>) -> Sender<Arc<WatchEvent>> {
             let begun = Instant::now();
             let now = scan(&factory);
             if let Some(mut changes) = between(&before, &now) {
-                // Searches find it from here on.
+                // Indexed before clients are notified, so that their next search finds the change.
                 let looked = factory.open().and_then(|mut workspace| workspace.maintenance().scan());
                 changes.warning = looked.err().map(WatchWarning::Index);
                 let _ = told.send(Arc::new(changes));
             }
             before = now;
             if verified.is_none_or(|at| at.elapsed() > VERIFY_EVERY) {
-                // One that cannot be verified is rebuilt by whoever asks it.
+                // The error is ignored: a damaged index is rebuilt by its next reader.
                 let _ = factory.open().and_then(|mut workspace| workspace.maintenance().verify_indexes());
                 verified = Some(Instant::now());
             }
@@ -75,7 +75,7 @@ pub(super) fn start(factory: Arc<WorkspaceFactory>) -> Sender<Arc<WatchEvent>> {
     sender
 }
 
-/// A project without a store has nothing to see, yet.
+/// Empty for a project that has no store yet.
 fn scan(factory: &WorkspaceFactory) -> WatchedMemories {
     factory.open().map(|workspace| workspace.files().sightings()).unwrap_or_default()
 }

@@ -1,4 +1,4 @@
-//! Agents on this machine: which there are, what setting them up did, how fast their hooks are.
+//! Agents on this machine: which were found, what `setup` did, how fast their hooks are.
 
 use super::{Digits, path_text};
 use lorelane_engine::setup::{Client, DetectedClient, RUNS, SetupError, SetupPlan, Timing};

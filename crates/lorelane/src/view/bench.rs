@@ -1,4 +1,4 @@
-//! How well recall finds the memories of a project.
+//! The results of `bench`: how well recall finds a project's memories.
 
 use super::{Digits, path_text, texts};
 use lorelane_core::bench::{BenchQuestion, BenchReport, ExpectationResult, Measures, Miss, Regression};
@@ -6,7 +6,7 @@ use lorelane_core::time::Timestamp;
 use lorelane_engine::workspace::BenchOutcome;
 use serde::Serialize;
 
-/// How many questions that went wrong are in the document.
+/// Limit of failed questions in the document.
 const WORST: usize = 50;
 
 #[derive(Debug, Serialize)]
@@ -124,14 +124,14 @@ impl<'b> WrongView<'b> {
     }
 }
 
-/// How an expectation was not met, in words.
+/// Why an expectation was not met.
 pub fn miss_text(report: &BenchReport, tried: &ExpectationResult, miss: &Miss) -> String {
     match miss {
         Miss::Absent(address) => {
             let lost = report.lost.contains(&(tried.expectation.query.clone(), address.clone()));
-            let before = if lost { "; it came before" } else { "" };
-            format!("{address} did not come among the first {}{before}", tried.expectation.within)
+            let before = if lost { "; in the baseline it was" } else { "" };
+            format!("{address} is not in the top {}{before}", tried.expectation.within)
         }
-        Miss::Intruder(address, place) => format!("{address} must not come, and came in place {place}"),
+        Miss::Intruder(address, place) => format!("{address} must not be found, but ranked #{place}"),
     }
 }

@@ -1,4 +1,4 @@
-//! Changes: what was done, what the log holds, what can be undone.
+//! Receipts, the log, and the next change that `undo` would revert.
 
 use super::texts;
 use lorelane_core::change::{Effect, Outcome, Receipt};
@@ -56,7 +56,7 @@ impl<'r> OutcomeView<'r> {
     }
 }
 
-/// Nothing was to be collected, so there is no receipt.
+/// The document when `gc` found nothing: there is no receipt.
 #[derive(Debug, Default, Serialize)]
 pub struct NoGarbageView {
     receipt: Option<u64>,

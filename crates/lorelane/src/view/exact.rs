@@ -1,11 +1,11 @@
-//! Values that are written as they are: what a record says with its own digits, and numbers by theirs.
+//! Values that keep their exact text when serialized.
 
 use lorelane_core::json::{Json, Object};
 use serde::{Serialize, Serializer};
 use serde_json::value::RawValue;
 use std::borrow::Cow;
 
-/// A value of core's JSON. Its numbers keep their text: `0.50` is what the record says, not `0.5`.
+/// A value of core's JSON. Numbers keep the text of the record: `0.50` does not become `0.5`.
 #[derive(Debug)]
 pub struct Exact<'j>(Cow<'j, Json>);
 
@@ -42,23 +42,23 @@ impl Serialize for Exact<'_> {
     }
 }
 
-/// A number by its digits: `1` and not `1.0`, or `0.5000` with all of them.
+/// A number with chosen digits: `1` and not `1.0`, or `0.5000` with all of them.
 #[derive(Debug)]
 pub struct Digits(String);
 
 impl Digits {
-    /// As many digits as tell it from every other number.
+    /// The shortest digits that read back as the same number.
     pub fn shortest(number: f64) -> Digits {
         Digits(number.to_string())
     }
 
-    /// The same after rounding to so many decimal places.
+    /// The shortest digits after rounding to this many decimal places.
     pub fn rounded(number: f64, places: i32) -> Digits {
         let scale = 10_f64.powi(places);
         Digits::shortest((number * scale).round() / scale)
     }
 
-    /// With exactly so many decimal places.
+    /// Exactly this many decimal places.
     pub fn fixed(number: f64, places: usize) -> Digits {
         Digits(format!("{number:.places$}"))
     }
@@ -70,7 +70,7 @@ impl Serialize for Digits {
     }
 }
 
-/// What is no number in JSON, such as `NaN`, is null.
+/// Writes null for what JSON cannot represent, such as `NaN`.
 fn write_digits<S: Serializer>(digits: &str, serializer: S) -> Result<S::Ok, S::Error> {
     match serde_json::from_str::<&RawValue>(digits) {
         Ok(number) => number.serialize(serializer),
@@ -78,7 +78,7 @@ fn write_digits<S: Serializer>(digits: &str, serializer: S) -> Result<S::Ok, S::
     }
 }
 
-/// An object whose keys are data, in their order. Of two equal ones the later value counts.
+/// An object whose keys are data, in insertion order. Of two equal keys the last value counts.
 #[derive(Debug)]
 pub struct Members<K, V>(Vec<(K, V)>);
 

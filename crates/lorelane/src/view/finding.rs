@@ -1,4 +1,4 @@
-//! What checks found, and what `reindex` did about the index.
+//! The findings of `doctor`, and the result of `reindex`.
 
 use lorelane_engine::workspace::{Diagnosis, Finding};
 use serde::Serialize;

@@ -1,4 +1,4 @@
-//! What was forgotten, place by place, and what git still holds.
+//! The result of `forget`, place by place, and what git still has.
 
 use super::{path_text, texts};
 use lorelane_engine::git::GitTraces;

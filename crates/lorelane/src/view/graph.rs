@@ -1,4 +1,4 @@
-//! How memories hang together: links to a file, what is related, what says nearly the same.
+//! Links to a file, related memories, near duplicates.
 
 use super::{Digits, texts};
 use lorelane_core::graph::{Related, RelationReason};
@@ -7,7 +7,7 @@ use lorelane_core::text::shell_word;
 use lorelane_engine::workspace::{Duplicate, DuplicateGroup, Inbound, LinkReport, Workspace};
 use serde::Serialize;
 
-/// The decimal places of a share.
+/// Decimal places of a score or cosine.
 const PLACES: i32 = 4;
 
 #[derive(Debug, Serialize)]
@@ -104,7 +104,7 @@ impl<'r> ReasonView<'r> {
     }
 }
 
-/// In the words of the first system's answer, and the command beside them.
+/// Near duplicates, in the fields of `ragdocs`' answer, with the command that merges them.
 #[derive(Debug, Serialize)]
 pub struct DuplicatesView<'d> {
     threshold: Digits,
@@ -153,7 +153,7 @@ impl<'d> DuplicateView<'d> {
     }
 }
 
-/// What makes one note of those in a group. Records have fields of their own and are not merged by a command.
+/// The command that merges the notes of a group. Records have fields, which no command merges.
 pub fn merge_command(group: &DuplicateGroup) -> Option<String> {
     let notes = group.memories.iter().map(|memory| &memory.entry.address).filter(|address| address.is_note());
     let notes: Vec<String> = texts(notes).iter().map(|address| shell_word(address)).collect();

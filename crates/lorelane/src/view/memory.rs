@@ -1,4 +1,4 @@
-//! Memories: one with all it says, and lists of them.
+//! One memory with its contents, and lists of memories.
 
 use super::{Exact, path_text, texts};
 use lorelane_core::corpus::MemorySummary;
@@ -61,7 +61,7 @@ impl<'e> EntryView<'e> {
     }
 }
 
-/// One page of a list, as a model reads it.
+/// One page of a list, for a model.
 #[derive(Debug, Serialize)]
 pub struct PageView<'e> {
     pub total: usize,
@@ -137,7 +137,7 @@ impl<'m> MemoryView<'m> {
             pinned: workspace.files().marks().pinned.contains(address),
             problems: loaded.problems.iter().map(|problem| problem.what.as_str()).collect(),
             memory: match &loaded.memory.body {
-                // As its file says it, which is more than a record is known to have.
+                // The whole document, because a file may have fields that `Memory` does not have.
                 Body::Fields(_) => {
                     let text = loaded.document.text.trim_start_matches('\u{feff}');
                     BodyView::Record(Json::parse(text).unwrap_or(Json::Null).into())
@@ -163,7 +163,7 @@ impl<'m> NoteView<'m> {
     }
 }
 
-/// Notes that move to another folder.
+/// The result of `notes move`.
 #[derive(Debug, Serialize)]
 pub struct MoveView {
     from: String,

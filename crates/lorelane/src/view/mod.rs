@@ -1,7 +1,7 @@
-//! Documents for machines: plain types that every face writes as JSON.
+//! JSON documents as plain types, shared by all faces.
 //!
-//! A type is named for what it shows and made from what core and engine give. The order of its fields is their order
-//! in the document. A face makes foreign texts safe when it prints: only it knows who reads them.
+//! The order of the fields is their order in the document. Texts of memories are not escaped here: a face does
+//! that when it prints, because only it knows who reads them.
 
 mod agents;
 mod bench;
@@ -41,7 +41,7 @@ pub use write::{line, pretty, tree};
 
 use std::path::Path;
 
-/// What can be said in words, as texts.
+/// Each item as text.
 fn texts<T: ToString>(items: impl IntoIterator<Item = T>) -> Vec<String> {
     items.into_iter().map(|item| item.to_string()).collect()
 }

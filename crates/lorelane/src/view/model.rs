@@ -1,4 +1,4 @@
-//! The second model.
+//! The second model: what is added, and the progress of its embeddings.
 
 use lorelane_core::embed::MODEL_ID;
 use lorelane_engine::model::{AddedFile, AddedModel, ModelError};

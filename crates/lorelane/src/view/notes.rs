@@ -1,4 +1,4 @@
-//! The answers of the tools of the first notes: a contract, field by field.
+//! The answers of the `ragdocs` tools: a contract, field by field.
 
 use super::{Digits, Members, path_text};
 use lorelane_core::graph::GraphRelation;
@@ -8,10 +8,10 @@ use lorelane_engine::workspace::{DuplicateGroup, Inbound, Workspace};
 use serde::Serialize;
 use std::collections::BTreeMap;
 
-/// The decimal places of a score.
+/// Decimal places of a score.
 const PLACES: i32 = 3;
 
-/// What could not be done, and what to do.
+/// An error with its hint.
 #[derive(Debug, Serialize)]
 pub struct ErrorView<'e> {
     pub error: &'e str,
@@ -76,7 +76,7 @@ impl NoteHitView {
     }
 }
 
-/// A note that links a file.
+/// A note that links to a file.
 #[derive(Debug, Serialize)]
 pub struct LinkedNoteView {
     memory_id: String,
@@ -100,7 +100,7 @@ impl LinkedNoteView {
     }
 }
 
-/// Notes that may become one.
+/// Notes that could be merged.
 #[derive(Debug, Serialize)]
 pub struct MergeableView {
     cluster_id: usize,
@@ -156,7 +156,7 @@ impl VersionsView {
     }
 }
 
-/// Another memory, and the words with which a note says how it relates to it.
+/// Another memory, and the text in which a note states the relation.
 #[derive(Debug, Serialize)]
 pub struct RelationView {
     memory_id: String,
@@ -165,7 +165,7 @@ pub struct RelationView {
 }
 
 impl RelationView {
-    /// `None` for a relation to something that is no memory.
+    /// `None` if the relation is to something that is not a memory.
     pub fn of(relation: &GraphRelation, workspace: &Workspace) -> Option<RelationView> {
         let memory = relation.to.memory()?;
         Some(RelationView {
@@ -176,7 +176,7 @@ impl RelationView {
     }
 }
 
-/// Only what was asked for is there.
+/// Has only the relations that were asked for.
 #[derive(Debug, Serialize)]
 pub struct RelationshipsView {
     pub memory_id: String,
@@ -197,7 +197,7 @@ pub struct NotesStatsView<'n> {
     pub memory_path: String,
 }
 
-/// A note that has a tag, or one of those that it comes with.
+/// A note that has a tag, or one that occurs together with it.
 #[derive(Debug, Serialize)]
 pub struct TaggedNoteView {
     memory_id: String,
@@ -253,7 +253,7 @@ pub struct TagCountView<'n> {
     pub count: usize,
 }
 
-/// The first notes' id of a note. A memory that is none has its address.
+/// The `ragdocs` id of a note; for any other memory its address.
 pub fn memory_id(address: &Address) -> String {
     match address.is_note() {
         true => format!("memory:{}", address.name()),

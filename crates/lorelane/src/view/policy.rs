@@ -1,4 +1,4 @@
-//! Settings with their values and files, and which of them wait for trust.
+//! Settings with their values and files, and those that are held back until trusted.
 
 use super::{Exact, path_text, texts};
 use lorelane_core::json::Json;
@@ -73,7 +73,7 @@ pub struct TrustView<'p> {
 }
 
 impl<'p> TrustView<'p> {
-    /// With all their words: whoever trusts them must have seen them.
+    /// With free texts: whoever trusts the settings must have seen them.
     pub fn of(project: &Path, repository: &Path, policy: &'p Policy) -> TrustView<'p> {
         let all = |weakenings: &'p [Weakening]| {
             weakenings.iter().map(|known| WeakeningView::of(known, Some((&known.value).into()))).collect()
@@ -87,7 +87,7 @@ impl<'p> TrustView<'p> {
     }
 }
 
-/// A setting that came with a project and would weaken what the user has.
+/// A setting of a repository that would weaken the user's own.
 #[derive(Debug, Serialize)]
 pub struct WeakeningView<'p> {
     key: &'p str,
@@ -102,7 +102,7 @@ impl<'p> WeakeningView<'p> {
         WeakeningView { key, value, file, effect }
     }
 
-    /// For documents that agents read: without the words that are kept from them.
+    /// For documents that agents read: without free texts, which only `trust` shows.
     pub fn without_words(weakenings: &'p [Weakening]) -> Vec<WeakeningView<'p>> {
         let known = |weakening: &'p Weakening| {
             let value = (!weakening.is_free_text()).then(|| (&weakening.value).into());

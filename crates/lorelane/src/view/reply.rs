@@ -1,8 +1,8 @@
-//! What a client is answered at its events, in the names that clients know.
+//! The answer to a hook event, with the field names that clients know.
 
 use serde::Serialize;
 
-/// Of the fields a client knows some, and only what is given is written.
+/// Each client knows some of the fields; only those that are set are written.
 #[derive(Debug, Default, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct HookReply {
@@ -45,7 +45,7 @@ impl HookReply {
         HookReply { system_message: Some(text), ..HookReply::default() }
     }
 
-    /// The same inside `hookSpecificOutput`, with the event where the client wants its name.
+    /// Moves the answer into `hookSpecificOutput`, with the event's name if the client wants it.
     pub fn specific(self, event: Option<&'static str>) -> HookReply {
         let inside = HookReply { hook_event_name: event, ..self };
         HookReply { hook_specific_output: Some(Box::new(inside)), ..HookReply::default() }

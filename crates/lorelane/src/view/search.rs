@@ -1,4 +1,4 @@
-//! What a question finds, with every point of each score.
+//! Search results, with every part of each score.
 
 use super::{Exact, texts};
 use lorelane_core::recall::{Hit, ScorePart};
@@ -62,7 +62,7 @@ impl<'h> PartView<'h> {
 #[derive(Debug, Serialize)]
 #[serde(untagged)]
 pub enum BatchView {
-    /// The id is the asker's, as it was written.
+    /// The id of the question, exactly as it was given.
     Hits {
         id: Exact<'static>,
         hits: Vec<BatchHitView>,

@@ -1,4 +1,4 @@
-//! A store at a glance.
+//! The result of `status`.
 
 use super::{FindingView, Members, WeakeningView, path_text, texts};
 use lorelane_core::change::Notice;
@@ -21,7 +21,7 @@ pub struct StatusView<'s> {
     folders: Vec<FolderView>,
 }
 
-/// How many memories have each status.
+/// The number of memories of each status.
 #[derive(Debug, Serialize)]
 struct CountsView {
     active: usize,
@@ -62,7 +62,7 @@ impl<'s> StatusView<'s> {
     }
 }
 
-/// The same for a model, with what was done on its way there.
+/// The status for a model, with the results of the rebuild and the check that it asked for.
 #[derive(Debug, Serialize)]
 pub struct ProjectView<'s> {
     project: String,
@@ -90,7 +90,7 @@ impl ReindexedView {
 }
 
 impl<'s> ProjectView<'s> {
-    /// `findings` are of a check, if one was asked for.
+    /// `findings` is `None` unless a check was asked for.
     pub fn of(
         workspace: &Workspace,
         seen: &Overview,

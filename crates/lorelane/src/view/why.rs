@@ -1,4 +1,4 @@
-//! Why an agent saw a memory, or did not.
+//! Why a memory was shown to an agent, or was not.
 
 use lorelane_core::fence;
 use lorelane_core::ledger::LedgerLine;
@@ -6,7 +6,7 @@ use lorelane_core::memory::Address;
 use lorelane_engine::workspace::{ReminderOutcome, WhyReport};
 use serde::Serialize;
 
-/// The newest line of the ledger, as the ledger has it.
+/// The newest line of the ledger, unchanged.
 #[derive(Debug, Serialize)]
 pub struct LastPromptView<'l> {
     line: Option<&'l LedgerLine>,
@@ -43,7 +43,7 @@ impl<'l> WhyView<'l> {
     }
 }
 
-/// The same for a model: in words, and what is not known is left out.
+/// The explanation for a model: as text, without unknown members.
 #[derive(Debug, Serialize)]
 pub struct ExplanationView<'l> {
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -58,8 +58,8 @@ pub struct ExplanationView<'l> {
 impl<'l> ExplanationView<'l> {
     pub fn of_last(line: Option<&'l LedgerLine>) -> ExplanationView<'l> {
         let says = match line {
-            Some(_) => "the last prompt or session start that was answered",
-            None => "no prompt was answered in this project yet",
+            Some(_) => "the last logged prompt or session start",
+            None => "no prompt is logged for this project yet",
         };
         ExplanationView { address: None, shown: None, says, prompt: line }
     }
@@ -71,7 +71,7 @@ impl<'l> ExplanationView<'l> {
             says: match account.outcome {
                 ReminderOutcome::Shown => "it was shown",
                 ReminderOutcome::Dropped(rule) => rule.says(),
-                ReminderOutcome::WouldShow => "it was made or changed since; now it would be shown",
+                ReminderOutcome::WouldShow => "it or the settings changed since then; it would be shown now",
             },
             prompt: account.line.as_ref(),
         }

@@ -1,10 +1,10 @@
-//! How documents are laid out: on several lines for people who look, on one for readers of lines.
+//! JSON layouts: indented for people, one line for programs that read line by line.
 
 use lorelane_core::json::{JsonFormat, to_string};
 use serde::Serialize;
 use serde_json::Value;
 
-/// A document on several lines, two spaces for each level.
+/// A document on several lines, indented by two spaces.
 pub fn pretty(document: &impl Serialize) -> String {
     to_string(document, JsonFormat::FILE)
 }
@@ -14,7 +14,8 @@ pub fn line(document: &impl Serialize) -> String {
     to_string(document, JsonFormat::LINE)
 }
 
-/// A document as the tree that the protocol's crate takes. A number that no float can hold makes it null.
+/// A document as a `serde_json` tree, for the protocol crate. It becomes null if a number does not fit into a
+/// float.
 pub fn tree(document: &impl Serialize) -> Value {
     serde_json::to_value(document).unwrap_or_default()
 }
@@ -25,7 +26,7 @@ mod tests {
     use super::*;
     use lorelane_core::json::Json;
 
-    // Scripts compare these bytes with those of the versions before.
+    // Scripts compare these bytes with the output of earlier versions.
     #[test]
     fn documents_are_laid_out_as_core_lays_out_json() {
         let json = Json::parse(

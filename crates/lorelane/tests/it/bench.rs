@@ -83,7 +83,7 @@ fn a_memory_that_was_expected_and_comes_no_more_fails() {
             refused  100.0        100.0         100.0
 
             unmet  "how do I restart redis"
-                   notes/cache did not come among the first 5; it came before
+                   notes/cache is not in the top 5; in the baseline it was
                    came: nothing
 
             not met: 1 of 1 expectations
@@ -113,7 +113,7 @@ fn a_better_memory_in_the_first_place_is_named() {
     assert_eq!(document.at("fine"), Some(&Json::Bool(false)));
     assert_eq!(
         document.at("unmet.0.misses").unwrap().to_texts(),
-        ["notes/cache did not come among the first 1; it came before"]
+        ["notes/cache is not in the top 1; in the baseline it was"]
     );
     assert_eq!(document.at("unmet.0.came").unwrap().to_texts(), ["notes/redis"]);
     // Without that file nothing is expected.

@@ -434,7 +434,7 @@ fn a_hook_gives_up_when_no_payload_comes() {
     // A client that keeps its end open and says nothing.
     let open = child.stdin.take().unwrap();
     assert_eq!(scratch.said(&child.wait_with_output().unwrap()).expect(0).text(), "");
-    assert!(scratch.hook_log().contains("no payload came within 50 ms"), "{}", scratch.hook_log());
+    assert!(scratch.hook_log().contains("no payload received within 50 ms"), "{}", scratch.hook_log());
     drop(open);
 }
 
@@ -460,7 +460,7 @@ fn a_hook_that_nobody_knows_says_so_and_disturbs_nobody() {
     check(
         &scratch.hook_of("claude-code", "lunch", "{}").text(),
         &expect![[r#"
-        2> lorelane hook: it cannot be told what `lunch --client claude-code` asks for
+        2> lorelane hook: invalid arguments: `lunch --client claude-code`
         2> usage: lorelane hook session-start|prompt|before-tool|after-tool|stop|pre-compact|session-end [--client claude-code|codex|gemini|copilot|opencode]
     "#]],
     );

@@ -1,4 +1,4 @@
-//! Claude Code: the shape that the others learned from.
+//! Claude Code: the payload format that other clients adopted.
 
 use super::{answered, shell, written};
 use crate::hook::payload::{HookEvent, Payload, path, text};
@@ -24,12 +24,12 @@ pub(super) fn read(payload: &Json) -> Payload {
     }
 }
 
-/// Whether a task in the background still works. One that does not say so is taken to.
+/// Whether a background task is still running. One without a status counts as running.
 fn runs(task: &Json) -> bool {
     task.at("status").and_then(Json::as_text).is_none_or(|status| status == "running")
 }
 
-/// What a tool call does to files; a tool that only reads does nothing.
+/// What a tool call does to files; empty for a tool that only reads.
 fn tools(payload: &Json) -> Vec<ToolUse> {
     let Some(input) = payload.at("tool_input") else { return Vec::new() };
     match text(payload, &["tool_name"]).as_str() {
@@ -45,9 +45,9 @@ pub(super) fn render(event: HookEvent, answer: HookAnswer) -> HookOutput {
         HookAnswer::Nothing => HookOutput::default(),
         HookAnswer::Context(text) => specific(HookReply::context(text)),
         HookAnswer::Deny(why) => specific(HookReply::deny(why)),
-        // A `permissionDecision` after the fact is ignored.
+        // A `permissionDecision` is ignored after the tool has run.
         HookAnswer::Object(why) => answered(&HookReply::decide("block", why)),
-        // The one way that every version delivers, and delivers once.
+        // Exit code 2 with stderr is the only form that every version delivers, and delivers once.
         HookAnswer::Continue(text) => HookOutput { err: text, code: 2, ..HookOutput::default() },
         HookAnswer::Tell(text) => answered(&HookReply::tell(text)),
     }
@@ -56,7 +56,7 @@ pub(super) fn render(event: HookEvent, answer: HookAnswer) -> HookOutput {
 pub(super) fn is_unattended(env: &Env) -> bool {
     match env.var(Var::ClaudeCodeSessionAttended) {
         Some(attended) => attended == "0",
-        // Older versions only say how they were started.
+        // Older versions only name their entry point.
         None => env.var(Var::ClaudeCodeEntrypoint).is_some_and(|entry| entry.starts_with("sdk-")),
     }
 }

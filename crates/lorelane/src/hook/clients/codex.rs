@@ -1,4 +1,4 @@
-//! Codex: Claude Code's shapes, with patches among its tools.
+//! Codex: Claude Code's payloads, with a patch tool.
 
 use super::{claude_code, patched, shell};
 use crate::hook::payload::{HookEvent, Payload, text};

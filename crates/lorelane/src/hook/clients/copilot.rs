@@ -1,4 +1,4 @@
-//! Copilot: names in camel case, and a tool's arguments as a text of JSON.
+//! Copilot: camel-case keys, and tool arguments as a string of JSON.
 
 use super::{answered, patched, shell, written};
 use crate::hook::payload::{HookEvent, Payload, path, text};
@@ -22,7 +22,7 @@ pub(super) fn read(payload: &Json) -> Payload {
 
 fn tools(payload: &Json) -> Vec<ToolUse> {
     let Some(arguments) = payload.at("toolArgs") else { return Vec::new() };
-    // A patch may be the text itself.
+    // Not always JSON: the text may be the patch itself.
     let parsed = arguments.as_text().and_then(|text| Json::parse(text).ok());
     let input = parsed.as_ref().unwrap_or(arguments);
     match text(payload, &["toolName"]).as_str() {
@@ -35,7 +35,7 @@ fn tools(payload: &Json) -> Vec<ToolUse> {
 
 pub(super) fn render(event: HookEvent, answer: HookAnswer) -> HookOutput {
     match answer {
-        // There is no way to tell a person something.
+        // Copilot has no way to show text to the user.
         HookAnswer::Nothing | HookAnswer::Tell(_) => HookOutput::default(),
         HookAnswer::Context(text) => answered(&HookReply::context(text)),
         HookAnswer::Deny(why) => answered(&HookReply::deny(why)),

@@ -1,4 +1,4 @@
-//! Gemini: one verdict for every event that can be stopped.
+//! Gemini: the same `deny` for every event that can be blocked.
 
 use super::{answered, shell, written};
 use crate::hook::payload::{HookEvent, Payload, path, text};

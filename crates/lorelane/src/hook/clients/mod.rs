@@ -1,4 +1,4 @@
-//! One small adapter per client: its payload in, its answer out.
+//! One adapter per client: reads its payloads and renders answers in its format.
 
 mod claude_code;
 mod codex;
@@ -67,36 +67,38 @@ impl HookClient {
         }
     }
 
-    /// How the client writes its transcripts, where we can read them.
+    /// The format of the client's transcripts, if we can read them.
     pub(super) fn transcript(self) -> Option<TranscriptFormat> {
         TranscriptFormat::of_client(self.name())
     }
 
-    /// Whether it runs commands in a login shell, whose PATH is not that of its hooks.
+    /// Whether it runs commands in a login shell, whose PATH differs from that of its hooks. Commands then name
+    /// the program by its full path.
     pub(super) fn has_own_path(self) -> bool {
         self == HookClient::Codex
     }
 
-    /// Whether a stop may make the turn go on. Claude Code tells by its variables whether somebody is there; the others
-    /// by their transcripts, or not at all.
+    /// Whether the agent may be asked to save when it stops. Claude Code's variables say whether a user is
+    /// present; the transcripts of Codex and Copilot do; Gemini never says. An unattended run is not asked by
+    /// default: the request can be made later, but an answer that a script waits for would be lost.
     pub(super) fn may_ask(self, env: &Env) -> AskPolicy {
         match self {
             HookClient::ClaudeCode if claude_code::is_unattended(env) => AskPolicy::Unattended,
             HookClient::ClaudeCode => AskPolicy::Yes,
             HookClient::Codex | HookClient::Gemini | HookClient::Copilot => AskPolicy::IfAttended,
-            // Nothing can make a turn go on there.
+            // opencode has no way to make a turn continue.
             HookClient::Opencode => AskPolicy::No,
         }
     }
 }
 
-/// The file that a tool writes, under one of these keys.
+/// The file that a tool writes, from one of these keys.
 fn written(input: &Json, keys: &[&str]) -> Vec<ToolUse> {
     let path = first(input, keys).and_then(Json::as_text);
     path.map(|path| ToolUse::Write { path: path.to_owned() }).into_iter().collect()
 }
 
-/// What a tool runs: a line for a shell, or a program with its arguments as a list.
+/// The command that a tool runs: a shell command line, or a program with its arguments as a list.
 fn shell(input: &Json) -> Vec<ToolUse> {
     let folder = folder(input);
     let Some(command) = first(input, &["command", "cmd"]) else { return Vec::new() };
@@ -107,7 +109,7 @@ fn shell(input: &Json) -> Vec<ToolUse> {
     command.as_text().map(|line| ToolUse::of_command(line, folder)).unwrap_or_default()
 }
 
-/// The files of a patch: it is the input itself, or stands in it under a name that differs from client to client.
+/// The files of a patch. The patch is the input itself or one of its members, whose name differs between clients.
 fn patched(input: &Json) -> Vec<ToolUse> {
     let patch = match input {
         Json::Text(patch) => Some(patch.as_str()),
@@ -116,7 +118,7 @@ fn patched(input: &Json) -> Vec<ToolUse> {
     patch.map_or_else(|| shell(input), |patch| ToolUse::of_patch(patch, folder(input)))
 }
 
-/// Where a tool works, if it says so.
+/// The tool's working folder, if the input names one.
 fn folder(input: &Json) -> Option<&str> {
     let folder = first(input, &["workdir", "dir_path", "directory", "cwd"]).and_then(Json::as_text);
     folder.filter(|folder| !folder.is_empty())

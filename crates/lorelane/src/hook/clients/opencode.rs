@@ -1,5 +1,5 @@
-//! opencode: its plugin is ours (`setup opencode` installs it), so it speaks Claude Code's language. Only the names
-//! of the tools are its own.
+//! opencode: its plugin is ours (`setup opencode` installs it), so it uses Claude Code's formats. Only the tool
+//! names are opencode's own.
 
 use super::{claude_code, patched, shell, written};
 use crate::hook::payload::{HookEvent, Payload, text};
@@ -23,9 +23,10 @@ fn tools(payload: &Json) -> Vec<ToolUse> {
 
 pub(super) fn render(event: HookEvent, answer: HookAnswer) -> HookOutput {
     match answer {
-        // A tool that ran cannot be objected to there: the model reads it as context.
+        // A tool that has run cannot be rejected: the model gets the objection as context.
         HookAnswer::Object(why) => claude_code::render(event, HookAnswer::Context(why)),
-        // Nothing can make a turn go on, and nobody can be told: what was found is kept for the next session.
+        // A turn cannot be continued, and no text can be shown to the user. Captures are kept and offered in the
+        // next session.
         HookAnswer::Continue(_) | HookAnswer::Tell(_) => HookOutput::default(),
         answer => claude_code::render(event, answer),
     }

@@ -1,6 +1,8 @@
-//! The tools of the `agent` profile: eight, because every name costs a model attention in every turn.
+//! The tools of the `agent` profile.
 //!
-//! Clients that load tools late show a model only their names, so a name says what its tool does.
+//! Eight, not one per command: every name costs a model attention in every turn. Archiving, restoring, rejecting
+//! and undoing are left to people. Clients that load tools on demand show a model only the names, so a name says
+//! what its tool does.
 
 use super::filter::{LANES, TYPES};
 use super::{
@@ -31,7 +33,8 @@ const ADDRESS: &str = "such as decision/use-jwt";
 
 const WHEN: ArgumentType = ArgumentType::Text { max: NAME_MAX };
 
-/// All of them together cost a model less than 2,000 tokens: a test counts.
+/// Less than 2,000 tokens together; a test counts them. So there are no output schemas and no lengths, and of a
+/// category's content only the required fields.
 const TOOLS: &[Tool] = &[
     Tool {
         name: "memory_search",
@@ -50,7 +53,7 @@ const TOOLS: &[Tool] = &[
             optional("tags", ArgumentType::Texts, "only with one of these"),
             optional("after", WHEN, "only changed since: 2026-01-31, 12h, 30d or 2w"),
             optional("before", WHEN, "only last changed before"),
-            optional("include_retired", ArgumentType::Flag, "also what is no longer in force"),
+            optional("include_retired", ArgumentType::Flag, "also retired and archived ones"),
             optional("limit", LIMIT, "10 if absent"),
             optional("explain", ArgumentType::Flag, "also the parts of each score"),
         ],
@@ -61,7 +64,7 @@ const TOOLS: &[Tool] = &[
     Tool {
         name: "memory_read",
         title: "Read one memory",
-        about: "Read one memory as its file says it, with its revision. Markup in it is escaped: &lt; &gt; &amp; stand for < > &.",
+        about: "Read the file of one memory, with its revision. Markup in it is escaped: &lt; &gt; &amp; stand for < > &.",
         effect: ToolEffect::Reads,
         takes: &[required("address", ArgumentType::Text { max: NAME_MAX }, ADDRESS)],
         voice: ErrorFormat::Plain,
@@ -94,7 +97,7 @@ const TOOLS: &[Tool] = &[
     Tool {
         name: "memory_save",
         title: "Save or update a memory",
-        about: "Save something worth knowing in later sessions, or update a memory by its address. Search first: an update is better than a second memory. A new memory takes category, title, tags and content. An update changes only the fields that are given; lists are given whole, tags are added. A note (address notes/NAME) takes title, tags and `text` or `append`, and is made if there is none. Every error is named at once; secrets are refused.",
+        about: "Save something worth knowing in later sessions, or update a memory by its address. Search first: an update is better than a second memory. A new memory takes category, title, tags and content. An update changes only the given fields; give lists whole, tags are added. A note (address notes/NAME) takes title, tags and `text` or `append`, and is created if missing. All errors are listed at once; secrets are rejected.",
         effect: ToolEffect::Writes,
         takes: &[
             optional(
@@ -112,14 +115,14 @@ const TOOLS: &[Tool] = &[
             optional(
                 "text",
                 ArgumentType::Text { max: NOTE_MAX_BYTES },
-                "notes only: all it shall say, in Markdown",
+                "notes only: its whole text, in Markdown",
             ),
             optional(
                 "append",
                 ArgumentType::Text { max: NOTE_MAX_BYTES },
                 "notes only: text to add at the end",
             ),
-            optional("tags", ArgumentType::Texts, "a few words it is found by; a new memory needs one"),
+            optional("tags", ArgumentType::Texts, "a few words to find it by; a new memory needs one"),
             optional(
                 "related_files",
                 ArgumentType::Texts,
@@ -130,9 +133,9 @@ const TOOLS: &[Tool] = &[
             optional(
                 "expects",
                 ArgumentType::Text { max: NAME_MAX },
-                "the revision you read: refused if it changed",
+                "the revision you read: rejected if changed",
             ),
-            optional("dry_run", ArgumentType::Flag, "only say what would be done"),
+            optional("dry_run", ArgumentType::Flag, "only report what would change"),
         ],
         voice: ErrorFormat::Plain,
         gives: None,
@@ -164,7 +167,7 @@ const TOOLS: &[Tool] = &[
     Tool {
         name: "memory_status",
         title: "Counts and health of the memory store",
-        about: "Tell how many memories there are, what needs attention, and what waits to be saved.",
+        about: "Show how many memories there are, what needs attention, and what waits to be saved.",
         effect: ToolEffect::Settles,
         takes: &[
             optional("check", ArgumentType::Flag, "check every file for problems"),
@@ -176,8 +179,8 @@ const TOOLS: &[Tool] = &[
     },
     Tool {
         name: "memory_review_captures",
-        title: "Review what sessions left to be saved",
-        about: "Without `answers`: show what earlier sessions left to be saved, with its context, what may be done, and the form of an answer. With `answers`: check and save them.",
+        title: "Review what sessions captured",
+        about: "Without `answers`: show what earlier sessions captured, with its context, the permitted actions and the form of an answer. With `answers`: check and save them.",
         effect: ToolEffect::Writes,
         takes: &[
             optional("session", ArgumentType::Text { max: NAME_MAX }, "instead of the newest one"),

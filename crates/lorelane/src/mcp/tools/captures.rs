@@ -1,4 +1,4 @@
-//! What sessions left to be saved: asked, answered, saved.
+//! `memory_review_captures`: shows captures as tasks, and saves the answers.
 
 use super::ToolCall;
 use crate::mcp::answer::{ToolAnswer, ToolError, ToolResult};
@@ -8,7 +8,7 @@ use lorelane_core::json::{Json, JsonFormat};
 use lorelane_core::refusal::FieldFault;
 use lorelane_engine::workspace::{Task, Workspace};
 
-/// Enough of a conversation to draft from; the file has all of it.
+/// Enough of a conversation to draft from; the context file has all of it.
 const CONTEXT_MAX_BYTES: u64 = 64 << 10;
 
 pub(super) fn review(call: &ToolCall<'_>) -> ToolResult {
@@ -33,14 +33,14 @@ fn commit(workspace: &mut Workspace, session: Option<&str>, answers: &[Json]) ->
     let answers = answers.iter().map(|answer| read(&answer.render(JsonFormat::LINE))).collect();
     let Some(report) = workspace.capture().consolidate(answers, session, false)? else {
         return Err(ToolError::new(
-            "cannot save these answers: no session has anything open that they speak of",
+            "cannot save these answers: no session has open items that match them",
             "call without `answers` to see what is open; memory_save saves anything else",
         ));
     };
     Ok(ToolAnswer::document(&AnswersView::of(&report)))
 }
 
-/// An answer that cannot be read stops no other.
+/// An answer that cannot be read becomes an unusable item, so that the others are still saved.
 fn read(text: &str) -> AgentAnswer {
     let unread = |faults: Vec<FieldFault>| AgentAnswer {
         session: None,

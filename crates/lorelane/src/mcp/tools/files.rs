@@ -1,7 +1,7 @@
-//! Notes as files under `/memories`: the commands of the memory tool that models of the API know, each a tool.
+//! Notes as files under `/memories`: each command of Anthropic's memory tool as a tool, with its answers.
 //!
-//! A path names a note with or without its `.md`. What is shown and edited is the text below the frontmatter: a model
-//! reads what it wrote, and the lines that it counts do not move when lorelane notes the time of a change.
+//! A path names a note with or without `.md`. Tools show and edit the text below the frontmatter: a model reads
+//! back what it wrote, and its line numbers do not shift when lorelane records the time of a change.
 
 use super::{ErrorFormat, NAME_MAX, Tool, ToolCall, ToolEffect, ToolSet};
 use crate::mcp::answer::{ToolAnswer, ToolError, ToolResult};
@@ -20,11 +20,11 @@ use lorelane_engine::workspace::{Failure, Workspace};
 use std::collections::BTreeMap;
 
 const ROOT: &str = "/memories";
-/// Folders are listed so deep.
+/// The depth of folder listings.
 const LEVELS: usize = 2;
-/// Lines around a change that are shown with it.
+/// Lines of context around a change.
 const AROUND: usize = 4;
-/// More than any model reads at once; `view_range` gives parts of a longer file.
+/// More than a model reads at once; `view_range` shows parts of a longer file.
 const VIEW_MAX: usize = 100_000;
 const LISTED_MAX: usize = 1000;
 
@@ -46,7 +46,7 @@ const TOOLS: &[Tool] = &[
     Tool {
         name: "view",
         title: "View a memory file or folder",
-        about: "Show a file under /memories with line numbers, or what a folder holds.",
+        about: "Show a file under /memories with line numbers, or list a folder.",
         effect: ToolEffect::Reads,
         takes: &[
             required("path", PATH, "a file, or a folder such as /memories"),
@@ -63,9 +63,9 @@ const TOOLS: &[Tool] = &[
     Tool {
         name: "create",
         title: "Create a memory file",
-        about: "Create a file under /memories. One that exists is not overwritten. Secrets are refused.",
+        about: "Create a file under /memories. An existing one is not overwritten. Secrets are rejected.",
         effect: ToolEffect::Writes,
-        takes: &[required("path", PATH, FILE), required("file_text", TEXT, "what it shall say")],
+        takes: &[required("path", PATH, FILE), required("file_text", TEXT, "its contents")],
         voice: ErrorFormat::Plain,
         gives: None,
         run: create,
@@ -73,12 +73,12 @@ const TOOLS: &[Tool] = &[
     Tool {
         name: "str_replace",
         title: "Replace text in a memory file",
-        about: "Replace a text that stands exactly once in a file under /memories.",
+        about: "Replace a text that occurs exactly once in a file under /memories.",
         effect: ToolEffect::Writes,
         takes: &[
             required("path", PATH, FILE),
-            required("old_str", TEXT, "the text to replace, as it stands there"),
-            optional("new_str", TEXT, "what takes its place; nothing if absent"),
+            required("old_str", TEXT, "the text to replace, exactly as in the file"),
+            optional("new_str", TEXT, "the replacement; nothing if absent"),
         ],
         voice: ErrorFormat::Plain,
         gives: None,
@@ -87,16 +87,16 @@ const TOOLS: &[Tool] = &[
     Tool {
         name: "insert",
         title: "Insert text into a memory file",
-        about: "Insert text after a line of a file under /memories; after line 0 it becomes the beginning.",
+        about: "Insert text after a line of a file under /memories; line 0 is the beginning.",
         effect: ToolEffect::Writes,
         takes: &[
             required("path", PATH, FILE),
             required(
                 "insert_line",
                 ArgumentType::Whole { min: 0, max: 10_000_000 },
-                "the line that it follows",
+                "the line to insert after",
             ),
-            required("insert_text", TEXT, "what is inserted"),
+            required("insert_text", TEXT, "the text to insert"),
         ],
         voice: ErrorFormat::Plain,
         gives: None,
@@ -115,7 +115,7 @@ const TOOLS: &[Tool] = &[
     Tool {
         name: "rename",
         title: "Rename a memory file or folder",
-        about: "Give a file or a folder under /memories another path. Links to the old one still lead to it.",
+        about: "Move a file or a folder under /memories to another path. Links to the old path keep working.",
         effect: ToolEffect::Writes,
         takes: &[
             required("old_path", PATH, "a file or a folder"),
@@ -143,7 +143,7 @@ fn view(call: &ToolCall<'_>) -> ToolResult {
             let (from, to) = range(call.arguments.get("view_range"), file.text.lines().count())?;
             let shown = numbered(&file.text, from, to);
             let whole = cut(&shown, VIEW_MAX);
-            let rest = if whole == shown { "" } else { "\nThe rest is left out: view it with view_range.\n" };
+            let rest = if whole == shown { "" } else { "\nThe rest is omitted: view it with view_range.\n" };
             format!("Here's the content of {path} with line numbers:\n{whole}{rest}")
         }
     };
@@ -189,7 +189,7 @@ fn str_replace(call: &ToolCall<'_>) -> ToolResult {
         };
         return Err(ToolError::new(
             what,
-            "view the file, and give old_str as it stands there, with enough around it",
+            "view the file, and copy old_str from it with enough context to be unique",
         ));
     };
     let new = call.arguments.exact("new_str");
@@ -267,17 +267,17 @@ fn rename(call: &ToolCall<'_>) -> ToolResult {
     Ok(ToolAnswer::Text(format!("Successfully renamed {from} to {to}\n")))
 }
 
-/// What a path leads to.
+/// What a path names.
 enum PathTarget {
     File(Address),
-    /// With at least one note, or the root.
+    /// Has at least one note, unless it is the root.
     Folder(Vec<Note>),
 }
 
 /// A note in a folder.
 struct Note {
     address: Address,
-    /// Its path from the folder.
+    /// The path from the folder.
     below: String,
     size: u64,
 }
@@ -320,19 +320,19 @@ fn missing(path: &str) -> ToolError {
     ToolError::new(what, "view /memories to see what there is")
 }
 
-/// The part of a path behind the root. Whether a note may lie there, its name tells.
+/// The part of a path below the root. Whether it is a valid name for a note is checked elsewhere.
 fn inside(path: &str) -> Result<&str, ToolError> {
     let rest = path.strip_prefix(ROOT).filter(|rest| rest.is_empty() || rest.starts_with('/'));
     let rest = rest.map(|rest| rest.trim_start_matches('/'));
     rest.filter(|rest| !rest.split('/').any(|part| part == "..")).ok_or_else(|| {
         ToolError::new(
             format!("Path must start with {ROOT} and stay inside it, got: {path}"),
-            "give such a path",
+            "use a path such as /memories/progress.md",
         )
     })
 }
 
-/// A file as it is called, also where somebody left out its ending.
+/// The full path of a file, with the ending that a caller may have left out.
 fn path_of(address: &Address) -> String {
     format!("{ROOT}/{}.md", fence::name(address.name()))
 }
@@ -388,9 +388,9 @@ impl File {
         Ok(File { address, text, revision: loaded.revision })
     }
 
-    /// Refused if the file is no longer the one that was read.
+    /// Rejected if the file changed since it was read.
     fn save(&self, workspace: &mut Workspace, text: &str) -> Result<(), ToolError> {
-        // The empty line keeps a text that begins with `---` from being read as a frontmatter.
+        // The empty line keeps a text that begins with `---` from being parsed as frontmatter.
         let draft = Draft::Whole(format!("\n{text}\n"));
         let because = format!("edit {}", self.address);
         let change =
@@ -399,7 +399,7 @@ impl File {
     }
 }
 
-/// The lines that shall be shown, the first and the last one counted from 1.
+/// The lines to show, first and last, counted from 1.
 fn range(given: Option<&Json>, lines: usize) -> Result<(usize, usize), ToolError> {
     let Some(given) = given.and_then(Json::as_list) else { return Ok((1, lines)) };
     let number = |at: usize| match given.get(at) {
@@ -417,19 +417,20 @@ fn range(given: Option<&Json>, lines: usize) -> Result<(usize, usize), ToolError
             let what = format!(
                 "Invalid `view_range`: it should be two lines within [1, {lines}], the first one first"
             );
-            Err(ToolError::new(what, "-1 as the second stands for the end"))
+            Err(ToolError::new(what, "-1 as the second means the end of the file"))
         }
     }
 }
 
-/// Every line begins with its number, so no text can pretend to be anything but a line of the file.
+/// Every line begins with its number, which serves as the fence: no text can pass for anything but a line of the
+/// file.
 fn numbered(text: &str, from: usize, to: usize) -> String {
     let lines =
         text.lines().enumerate().skip(from.saturating_sub(1)).take((to + 1).saturating_sub(from.max(1)));
     lines.map(|(at, line)| format!("{:>6}\t{}\n", at + 1, printable(line))).collect()
 }
 
-/// A line each for a folder, the folders in it and its files, with their sizes.
+/// One line for the folder and for each folder and file in it, with sizes.
 fn listing(folder: &str, notes: &[Note]) -> String {
     let mut lines: BTreeMap<String, u64> = BTreeMap::new();
     lines.insert(String::new(), 0);
@@ -447,7 +448,7 @@ fn listing(folder: &str, notes: &[Note]) -> String {
     };
     let mut text: String = lines.iter().take(LISTED_MAX).map(line).collect();
     if more > 0 {
-        text.push_str(&format!("{more} more are left out: view the folders one by one.\n"));
+        text.push_str(&format!("{more} more omitted: view the folders one by one.\n"));
     }
     text
 }

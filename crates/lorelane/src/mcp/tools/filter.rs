@@ -1,4 +1,4 @@
-//! Filters, as every tool that has some reads them into a question. What they mean is recall's to say.
+//! Reads filter arguments into a query. Recall applies them.
 
 use crate::mcp::answer::ToolError;
 use crate::mcp::schema::Arguments;
@@ -9,7 +9,7 @@ use lorelane_core::time::{TimeFault, Timestamp};
 pub(super) const TYPES: &[&str] = &["plan", "journal", "fact", "observation", "reflection"];
 pub(super) const LANES: &[&str] = &["records", "notes"];
 
-/// Narrows a question to a lane, to categories and to types of notes, given as one name or as a list.
+/// Restricts a query to a lane, to categories and to note types, each given as one name or as a list.
 pub(super) fn kinds(arguments: &Arguments, query: &mut Query) {
     let given = |one: &str, many: &str| {
         arguments.text(one).map(str::to_owned).into_iter().chain(arguments.texts(many))
@@ -19,7 +19,7 @@ pub(super) fn kinds(arguments: &Arguments, query: &mut Query) {
     query.types = given("type", "types").filter_map(|name| NoteType::parse(&name)).collect();
 }
 
-/// A moment in the past, as it was typed.
+/// A time in the past, such as `2026-01-31` or `30d`.
 pub(super) fn moment(
     arguments: &Arguments,
     name: &str,
@@ -28,8 +28,8 @@ pub(super) fn moment(
     let Some(text) = arguments.text(name) else { return Ok(None) };
     let unclear = |fault| {
         let what = match fault {
-            TimeFault::Form => format!("`{text}` is no date"),
-            TimeFault::Date => format!("`{text}` is {fault}"),
+            TimeFault::Form => format!("'{text}' is not a valid time"),
+            TimeFault::Date => format!("'{text}' is {fault}"),
         };
         ToolError::new(what, format!("write `{name}` as 2026-01-31, 2026-01-31T09:00:00Z, 12h, 30d or 2w"))
     };

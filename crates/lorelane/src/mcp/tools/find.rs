@@ -15,12 +15,12 @@ use lorelane_engine::workspace::{Failure, Workspace};
 
 const HITS: usize = 10;
 const PAGE: usize = 50;
-/// What is shown of the passage that was found, in characters.
+/// Characters shown of the passage that matched.
 const PASSAGE_MAX: usize = 600;
 
 pub(super) fn search(call: &ToolCall<'_>) -> ToolResult {
     let Some(text) = call.arguments.text("query") else {
-        return Err(ToolError::new("cannot search for nothing", "say in `query` what you want to know"));
+        return Err(ToolError::new("cannot search: `query` is empty", "give a question or keywords"));
     };
     let mut workspace = call.factory.open()?;
     let mut query = Query::of_person(text, workspace.now());
@@ -34,23 +34,23 @@ pub(super) fn search(call: &ToolCall<'_>) -> ToolResult {
     let left_out =
         left_out(&mut workspace)?.map_or_else(String::new, |warning| format!("warning: {warning}\n"));
     if hits.is_empty() {
-        return Ok(ToolAnswer::Text(format!("Nothing relevant is remembered.\n{left_out}")));
+        return Ok(ToolAnswer::Text(format!("No relevant memories found.\n{left_out}")));
     }
     let explain = call.arguments.flag("explain");
     let lines: Vec<String> = hits.iter().filter_map(|hit| line(&workspace, hit, explain)).collect();
     let more = if total > lines.len() { format!(" of {total}") } else { String::new() };
-    let tail = format!("{}{more} found. memory_read gives the whole of one.\n{left_out}", lines.len());
+    let tail = format!("{}{more} found. memory_read shows one in full.\n{left_out}", lines.len());
     Ok(ToolAnswer::fenced("", &lines.join("\n"), &tail))
 }
 
-/// A warning of files that an answer was made without.
+/// Warns of unreadable files, which the answer leaves out.
 fn left_out(workspace: &mut Workspace) -> Result<Option<String>, Failure> {
     let count = workspace.maintenance().not_read()?.len();
-    let names = "memory_status with `check` names them";
-    Ok((count > 0).then(|| format!("{count} unreadable file(s) left out; {names}")))
+    let names = "call memory_status with `check` to see why";
+    Ok((count > 0).then(|| format!("unreadable files left out: {count}; {names}")))
 }
 
-/// A hit as its file says it now; one that vanished meanwhile is none.
+/// Renders a hit from its current file; `None` if the file is gone by now.
 fn line(workspace: &Workspace, hit: &Hit, explain: bool) -> Option<String> {
     let (loaded, passage) = workspace.files().load_hit(hit)?;
     let mut line = briefing::reminder(&loaded.memory, workspace.now());
@@ -79,7 +79,7 @@ pub(super) fn read(call: &ToolCall<'_>) -> ToolResult {
         head.push_str(&format!("\nwarning: {}", inline(&problem.what, 300)));
     }
     let (text, is_whole) = answer::whole(&loaded.document.text);
-    let tail = if is_whole { "" } else { "The rest is left out: read the file.\n" };
+    let tail = if is_whole { "" } else { "The rest is omitted: read the file.\n" };
     Ok(ToolAnswer::fenced(&head, &text, tail))
 }
 
@@ -87,8 +87,8 @@ pub(super) fn list(call: &ToolCall<'_>) -> ToolResult {
     let last = match call.arguments.text("cursor") {
         Some(text) => Some(cursor::key(text).ok_or_else(|| {
             ToolError::new(
-                "cannot go on from this cursor: it is none of ours",
-                "give `next_cursor` as it was, or none",
+                "cannot list from this cursor: it is invalid",
+                "pass `next_cursor` unchanged, or omit it",
             )
         })?),
         None => None,
@@ -103,7 +103,7 @@ pub(super) fn list(call: &ToolCall<'_>) -> ToolResult {
         None => Some(Status::Active),
     };
     let tags: Vec<String> = call.arguments.texts("tags").iter().map(|tag| fold(tag)).collect();
-    // The index gives the status, so here every one has to pass.
+    // `ListFilter` selects the status, so the query must not filter by it again.
     asked.include_retired = true;
     let mut entries = workspace.recall().entries(ListFilter { kind: None, status })?;
     entries.retain(|entry| {
@@ -119,7 +119,7 @@ pub(super) fn list(call: &ToolCall<'_>) -> ToolResult {
     Ok(ToolAnswer::document(&PageView { total, memories: memories.collect(), next_cursor: next, warning }))
 }
 
-/// Sorts the last changed first, and those of one second by address.
+/// The sort key: last changed first, then by address.
 fn key(entry: &MemorySummary) -> String {
     let changed = entry.changed().map_or(0, |changed| changed.0);
     format!("{:020} {}", i64::MAX - changed, entry.address)

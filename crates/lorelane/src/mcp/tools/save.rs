@@ -1,4 +1,7 @@
-//! Saving and retiring, through the same pipeline as every other change.
+//! `memory_save` and `memory_retire`. They commit plans like every other face.
+//!
+//! A note is created by its address: a tool of its own would be a ninth, and a note has a name that somebody
+//! chose.
 
 use super::ToolCall;
 use crate::mcp::answer::{ToolAnswer, ToolError, ToolResult};
@@ -15,9 +18,9 @@ use lorelane_core::refusal::Refusal;
 use lorelane_core::text::{cut, one_line};
 use lorelane_engine::workspace::{Failure, Workspace};
 
-/// What a client may give besides title and tags, as records call it.
+/// The record fields that a client may set besides title and tags.
 const FIELDS: [&str; 3] = ["content", "related_files", "confidence"];
-/// How the addresses of notes begin.
+/// The prefix of note addresses.
 const NOTES: &str = "notes/";
 
 pub(super) fn save(call: &ToolCall<'_>) -> ToolResult {
@@ -35,7 +38,7 @@ pub(super) fn save(call: &ToolCall<'_>) -> ToolResult {
     Ok(ToolAnswer::Text(said(call, &receipt, dry_run)))
 }
 
-/// The schema names only what a category needs, so a draft that is wrong is answered with all of its fields.
+/// The schema has only required fields, so the answer to an invalid draft lists all fields of its category.
 fn with_fields(failure: Failure) -> ToolError {
     match &failure {
         Failure::Refused(Refusal::Invalid { address, .. }) => match address.category() {
@@ -50,7 +53,7 @@ fn fields_of(category: Category) -> String {
     format!("the fields of a {category} (* required): {}", view::fields_line(category))
 }
 
-/// The address of a note that is not there yet, though the call has a text for it.
+/// The address of a note to create: none exists there, and the call has a `text`.
 fn new_note(call: &ToolCall<'_>, workspace: &Workspace, typed: &str) -> Result<Option<Address>, ToolError> {
     let (Some(name), Some(_)) = (typed.strip_prefix(NOTES), call.arguments.get("text")) else {
         return Ok(None);
@@ -72,11 +75,11 @@ fn create_note(call: &ToolCall<'_>, address: Address) -> Result<Plan, ToolError>
     Ok(Plan { changes: vec![Change::Create { address, text }], because })
 }
 
-/// Texts are what notes say, and fields what records say.
+/// Rejects arguments that only records take.
 fn refuse_what_no_note_has(call: &ToolCall<'_>, address: &Address) -> Result<(), ToolError> {
     if call.arguments.get("text").is_some() && call.arguments.get("append").is_some() {
         let what = format!("cannot save {address}: `text` and `append` are both given");
-        return Err(ToolError::new(what, "give one of them: `text` replaces what the note says"));
+        return Err(ToolError::new(what, "give one of them: `text` replaces the note's text"));
     }
     if call.arguments.get("category").is_some() {
         let what = format!("cannot save {address}: a note has no category");
@@ -90,12 +93,13 @@ fn refuse_what_no_note_has(call: &ToolCall<'_>, address: &Address) -> Result<(),
     Err(ToolError::new(refusal.to_string(), "a note takes `title`, `tags` and `text` or `append`"))
 }
 
+/// Rejects arguments that only notes take.
 fn refuse_what_no_record_has(call: &ToolCall<'_>, what: &str) -> Result<(), ToolError> {
     if call.arguments.get("text").is_none() && call.arguments.get("append").is_none() {
         return Ok(());
     }
     let what = format!("cannot save {what} with `text` or `append`: it has no free text");
-    Err(ToolError::new(what, "say it in the fields of `content`, or save a note by the address notes/NAME"))
+    Err(ToolError::new(what, "use the fields of `content`, or save a note at the address notes/NAME"))
 }
 
 fn create(call: &ToolCall<'_>, workspace: &Workspace) -> Result<Plan, ToolError> {
@@ -123,13 +127,13 @@ fn update(call: &ToolCall<'_>, workspace: &mut Workspace, typed: &str) -> Result
         && address.category().is_some_and(|own| own != category)
     {
         return Err(ToolError::new(
-            format!("cannot make a {category} of {address}: a memory keeps its category"),
+            format!("cannot turn {address} into a {category}: a memory keeps its category"),
             "leave `category` out, or save a new memory and retire this one",
         ));
     }
     let expects = match call.arguments.text("expects") {
         Some(text) => Some(Revision::parse(text).ok_or_else(|| {
-            ToolError::new(format!("`{text}` is no revision"), "give it as memory_read printed it")
+            ToolError::new(format!("'{text}' is not a revision"), "pass the one from memory_read")
         })?),
         None => None,
     };
@@ -166,7 +170,7 @@ fn partial(
 ) -> Result<Draft, ToolError> {
     let add_tags = call.arguments.texts("tags");
     if from.is_none() && set.is_empty() && add_tags.is_empty() {
-        return Err(ToolError::new(format!("nothing to change in {address}"), hint));
+        return Err(ToolError::new(format!("cannot update {address}: no change was given"), hint));
     }
     let because = call.arguments.text("because").map(str::to_owned);
     Ok(Draft::Partial { from, set, add_tags, because })
@@ -199,7 +203,7 @@ pub(super) fn retire(call: &ToolCall<'_>) -> ToolResult {
     Ok(ToolAnswer::Text(said(call, &receipt, false)))
 }
 
-/// What was done, or would be, a line each.
+/// One line for each change that was made, or would be.
 fn said(call: &ToolCall<'_>, receipt: &Receipt, dry_run: bool) -> String {
     let mut text = String::new();
     for outcome in &receipt.outcomes {
@@ -210,7 +214,7 @@ fn said(call: &ToolCall<'_>, receipt: &Receipt, dry_run: bool) -> String {
             }
             Effect::Revised { .. } => "updated".to_owned(),
             Effect::Transitioned { to, .. } => to.name().to_owned(),
-            Effect::Already(status) => format!("left as it is ({status})"),
+            Effect::Already(status) => format!("unchanged, already {status}"),
             Effect::Deleted => "deleted".to_owned(),
             Effect::Marked(kind) => kind.name().to_owned(),
             Effect::Undone => "undone".to_owned(),

@@ -1,4 +1,4 @@
-//! What was shown and why, and how the store is.
+//! `memory_why` and `memory_status`.
 
 use super::{ToolCall, ToolProgress};
 use crate::mcp::answer::{ToolAnswer, ToolError, ToolResult};
@@ -14,7 +14,7 @@ pub(super) fn why(call: &ToolCall<'_>) -> ToolResult {
     };
     let address = match workspace.find(typed) {
         Ok(address) => address,
-        // The ledger may know a memory that is gone.
+        // The ledger may mention a memory that no longer exists.
         Err(failure) => Address::parse(typed)
             .filter(|address| workspace.files().ledger().lines().iter().any(|line| line.mentions(address)))
             .ok_or_else(|| ToolError::from(failure))?,
@@ -34,16 +34,16 @@ pub(super) fn status(call: &ToolCall<'_>) -> ToolResult {
     let mut workspace = call.factory.open()?;
     let mut reindexed = None;
     if rebuild {
-        next("writing index and listing anew");
+        next("rebuilding the index and index.md");
         let (listed, notices) = workspace.maintenance().reindex(lorelane_engine::index::Rebuild::Changed)?;
         reindexed = Some(ReindexedView::of(listed, &notices));
     }
     let mut findings = None;
     if check {
-        next("looking at every file");
+        next("checking every file");
         findings = Some(workspace.maintenance().diagnose(false)?.findings);
     }
-    next("counting");
+    next("counting memories");
     let seen = workspace.maintenance().overview()?;
     let attention = attention(&workspace, &seen);
     let status = ProjectView::of(&workspace, &seen, reindexed, attention, findings.as_deref());
@@ -58,13 +58,16 @@ fn attention(workspace: &Workspace, seen: &Overview) -> Vec<String> {
         policy.held_back.iter().map(|held| format!("held back until the user trusts this project: {held}")),
     );
     if matches!(seen.listing, Sync::Missing | Sync::Differs) {
-        attention.push("index.md does not say what the files say: call with rebuild_index".to_owned());
+        attention.push("index.md is out of date: call with `rebuild_index`".to_owned());
     }
     if seen.unreadable > 0 {
-        attention.push(format!("{} file(s) cannot be read: call with check", seen.unreadable));
+        attention.push(format!("unreadable files: {}; call with `check` to see why", seen.unreadable));
     }
     if !seen.heavily_revised.is_empty() {
-        attention.push(format!("{} heavily updated memories: worth a review", seen.heavily_revised.len()));
+        attention.push(format!(
+            "memories updated so often that they need a review: {}",
+            seen.heavily_revised.len()
+        ));
     }
     attention
 }

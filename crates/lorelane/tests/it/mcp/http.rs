@@ -187,7 +187,10 @@ fn a_token_can_be_given() {
     let scratch = Scratch::with_store();
     let weak = scratch.command(&["mcp", "--http", "0"]).env("LORELANE_MCP_TOKEN", "short").output().unwrap();
     let said = scratch.said(&weak).expect(2);
-    assert!(said.err.contains("LORELANE_MCP_TOKEN is no token") && !said.err.contains("short\n"), "{said:?}");
+    assert!(
+        said.err.contains("LORELANE_MCP_TOKEN is not a valid token") && !said.err.contains("short\n"),
+        "{said:?}"
+    );
     let mut child = scratch
         .command(&["mcp", "--http", "0"])
         .env("LORELANE_MCP_TOKEN", "a-token-that-is-long-enough")

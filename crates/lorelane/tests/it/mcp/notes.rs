@@ -536,5 +536,5 @@ fn each_profile_offers_the_tools_that_its_document_lists() {
     );
     client.leave();
     let said = scratch.lorelane("mcp --profile everything").expect(2);
-    assert!(said.err.contains("the profiles are: agent, notes, api-memory, all"), "{}", said.err);
+    assert!(said.err.contains("choose one of: agent, notes, api-memory, all"), "{}", said.err);
 }

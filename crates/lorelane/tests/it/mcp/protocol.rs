@@ -211,9 +211,9 @@ fn long_work_tells_how_far_it_is() {
         );
     }
     expect![[r#"
-        0 of 3: writing index and listing anew
-        1 of 3: looking at every file
-        2 of 3: counting
+        0 of 3: rebuilding the index and index.md
+        1 of 3: checking every file
+        2 of 3: counting memories
         3 of 3: done
     "#]]
     .assert_eq(&told);
@@ -253,7 +253,7 @@ fn without_a_store_the_server_runs_and_says_what_to_do() {
 fn what_cannot_be_started_is_said() {
     let scratch = Scratch::with_store();
     for (line, what) in [
-        ("mcp --profile none", "`none` is no profile"),
+        ("mcp --profile none", "'none' is not a profile"),
         ("mcp --http 0.0.0.0:0", "can be reached by other machines"),
         ("mcp --http nowhere", "is no address"),
         ("mcp stdio", "does not know `stdio`"),

@@ -133,7 +133,7 @@ fn hints_name_the_tool_that_does_the_same() {
 fn a_memory_is_saved_found_read_updated_and_retired() {
     let scratch = Scratch::with_store();
     let mut client = Client::greeted(&scratch);
-    assert_eq!(client.said("memory_search", r#"{"query": "pnpm"}"#), "Nothing relevant is remembered.\n");
+    assert_eq!(client.said("memory_search", r#"{"query": "pnpm"}"#), "No relevant memories found.\n");
     let said = client.said("memory_save", &save("Use pnpm for the frontend"));
     assert_eq!(said, "decision/use-pnpm-for-the-frontend: created (Use pnpm for the frontend)\n");
     // What was just written is found at once.
@@ -158,8 +158,8 @@ fn a_memory_is_saved_found_read_updated_and_retired() {
     assert!(read.contains("a lock file") && read.contains("\"d\"") && read.contains("it is fast"), "{read}");
     let retire = r#"{"address": "use-pnpm-for-the-frontend", "reason": "we use npm now"}"#;
     assert!(client.said("memory_retire", retire).contains("retired"));
-    assert!(client.said("memory_retire", retire).contains("left as it is (retired)"));
-    assert_eq!(client.said("memory_search", r#"{"query": "pnpm"}"#), "Nothing relevant is remembered.\n");
+    assert!(client.said("memory_retire", retire).contains("unchanged, already retired"));
+    assert_eq!(client.said("memory_search", r#"{"query": "pnpm"}"#), "No relevant memories found.\n");
     let found = client.said("memory_search", r#"{"query": "pnpm", "include_retired": true}"#);
     assert!(found.contains("[retired]"), "{found}");
     client.leave();
@@ -186,24 +186,24 @@ fn what_is_wrong_is_said_inside_the_result_all_at_once() {
             r#"{"address": "use-jwt", "category": "runbook", "tags": ["x"]}"#,
             "keeps its category",
         ),
-        ("memory_save", r#"{"address": "use-jwt", "tags": ["x"], "expects": "1"}"#, "is no revision"),
+        ("memory_save", r#"{"address": "use-jwt", "tags": ["x"], "expects": "1"}"#, "is not a revision"),
         ("memory_save", r#"{"category": "idea", "title": "x"}"#, "`category` must be one of"),
         ("memory_search", "{}", "`query` is missing"),
-        ("memory_search", r#"{"query": "  "}"#, "cannot search for nothing"),
-        ("memory_search", r#"{"query": "x", "top_k": 5}"#, "`top_k` is not known"),
+        ("memory_search", r#"{"query": "  "}"#, "`query` is empty"),
+        ("memory_search", r#"{"query": "x", "top_k": 5}"#, "`top_k` is not a parameter"),
         ("memory_read", r#"{"address": "nothing-like-it"}"#, "there is no such memory"),
         ("memory_read", r#"{"address": "../../etc/passwd"}"#, "cannot find"),
         ("memory_read", r#"{"address": ""}"#, "cannot find"),
         ("memory_retire", r#"{"address": "use-jwt", "reason": " "}"#, "without a reason"),
-        ("memory_list", r#"{"cursor": "nonsense"}"#, "none of ours"),
-        ("memory_list", r#"{"since": "yesterday"}"#, "is no date"),
+        ("memory_list", r#"{"cursor": "nonsense"}"#, "it is invalid"),
+        ("memory_list", r#"{"since": "yesterday"}"#, "is not a valid time"),
         ("memory_list", r#"{"since": "2026-02-31"}"#, "is a date that does not exist"),
         ("memory_list", r#"{"limit": 0}"#, "from 1 to 100"),
         ("memory_why", r#"{"address": "nothing-like-it"}"#, "no such memory"),
         (
             "memory_review_captures",
             r#"{"answers": [{"category": "decision"}]}"#,
-            "no session has anything open",
+            "no session has open items that match",
         ),
     ] {
         let said = client.refused(tool, arguments);
@@ -302,8 +302,8 @@ fn unprivileged_an_answer_says_that_it_was_made_without_a_file() {
     let chmod = |mode: u32| fs::set_permissions(&late, PermissionsExt::from_mode(mode)).unwrap();
     chmod(0o000);
     let mut client = Client::greeted(&scratch);
-    let warning = "1 unreadable file(s) left out; memory_status with `check` names them";
-    for (query, found) in [("jwt", "1 found."), ("zebra", "Nothing relevant is remembered.")] {
+    let warning = "unreadable files left out: 1; call memory_status with `check` to see why";
+    for (query, found) in [("jwt", "1 found."), ("zebra", "No relevant memories found.")] {
         let said = client.said("memory_search", &format!(r#"{{"query": "{query}"}}"#));
         assert!(said.contains(found) && said.ends_with(&format!("\nwarning: {warning}\n")), "{said}");
     }
@@ -354,7 +354,7 @@ fn the_state_of_the_store_is_told() {
     assert!(!list(&status, "findings").is_empty(), "{status:?}");
     assert_eq!(
         text(&client.document("memory_why", "{}"), "says"),
-        "no prompt was answered in this project yet"
+        "no prompt is logged for this project yet"
     );
     let prompt = r#"{"session_id": "s1", "prompt": "how does jwt auth work here", "cwd": "."}"#;
     scratch.lorelane_with_input("hook prompt --client claude-code", prompt).expect(0);

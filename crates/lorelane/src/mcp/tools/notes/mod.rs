@@ -1,7 +1,7 @@
-//! The tools of the first notes, under their names and with the answers that their document promises.
+//! The tools of `ragdocs`, with the names and answers that its documentation promises.
 //!
-//! What is written goes the way of every change: checked, journalled, undoable. Values are given as they stand in the
-//! files, because programs read them by field and write them back.
+//! Writes go through plans like any other change: checked, journalled, undoable. Values are exact and not escaped,
+//! because programs read them by field and write them back.
 
 mod relations;
 mod search;
@@ -297,7 +297,7 @@ const TOOLS: &[Tool] = &[
     },
 ];
 
-/// The project's memories, or the words of the first notes for having none.
+/// Opens the workspace; without notes the error is that of `ragdocs`.
 fn open(call: &ToolCall<'_>) -> Result<Workspace, ToolError> {
     let workspace = call.factory.open().map_err(trouble)?;
     if workspace.files().notes_folder().is_none() {
@@ -315,17 +315,17 @@ fn trouble(failure: Failure) -> ToolError {
     }
 }
 
-/// What to do when there is no such note.
+/// The hint when a note does not exist.
 const SEARCH_HINT: &str = "search_memories finds notes by what they say";
 
-/// A note that exists; a deleted one does not.
+/// The address of an existing note. A deleted one counts as missing.
 fn find(workspace: &Workspace, typed: &str) -> Option<Address> {
     let name = typed.strip_prefix("memory:").unwrap_or(typed);
     let address = Address::note(name.strip_suffix(".md").unwrap_or(name))?;
     workspace.at(&address).filter(|address| !address.is_trash())
 }
 
-/// A file's name as the answers give it.
+/// The file name in answers, with `.md`.
 fn filename(typed: &str) -> String {
     format!("{}.md", typed.strip_suffix(".md").unwrap_or(typed))
 }

@@ -1,4 +1,4 @@
-//! What notes say of files and of each other, and which say the same.
+//! Links of notes to files and to each other, and near duplicates.
 
 use super::search::{beginning, listed, of_notes};
 use super::{SEARCH_HINT, ToolCall, find, note_type, open, trouble};
@@ -13,7 +13,7 @@ use lorelane_engine::workspace::{Comparison, Inbound, Workspace};
 use std::collections::BTreeMap;
 
 const HITS: usize = 5;
-/// So many of a question's answers are looked at to rank those that link a file.
+/// Search results that are considered to rank the notes that link to a file.
 const RANKED: usize = 1000;
 const GROUPS: usize = 5;
 const ALIKE: f64 = 0.85;
@@ -25,7 +25,7 @@ pub(super) fn linked(call: &ToolCall<'_>) -> ToolResult {
     };
     let mut workspace = open(call)?;
     let links = workspace.recall().links_to(target, Scope::Active).map_err(trouble)?.links;
-    // One memory is listed once, with the first of its links.
+    // A note is listed once, with its first link.
     let mut first: BTreeMap<Address, Inbound> = BTreeMap::new();
     for link in links.into_iter().filter(|link| link.from.address.is_note()) {
         first.entry(link.from.address.clone()).or_insert(link);
@@ -44,7 +44,7 @@ pub(super) fn linked(call: &ToolCall<'_>) -> ToolResult {
     Ok(ToolAnswer::verbatim(&hits.collect::<Vec<_>>()))
 }
 
-/// How well each note answers a question; those that do not are not in it.
+/// The score of each note that a query finds.
 fn scores(workspace: &mut Workspace, query: &str) -> Result<BTreeMap<Address, f64>, ToolError> {
     let query = of_notes(query, workspace.now());
     let found = workspace.recall().search(&query, RANKED).map_err(trouble)?;
@@ -55,7 +55,7 @@ fn scores(workspace: &mut Workspace, query: &str) -> Result<BTreeMap<Address, f6
     Ok(each.collect())
 }
 
-/// The passage that holds a link; `None` for a note that vanished meanwhile.
+/// The passage with the link; `None` if the note is gone by now.
 fn around(workspace: &Workspace, link: &Inbound) -> Option<String> {
     let loaded = workspace.load(&link.from.address).ok()?;
     let mut passages = workspace.files().passages(&loaded).into_iter();
@@ -133,7 +133,7 @@ pub(super) fn relationships(call: &ToolCall<'_>) -> ToolResult {
     }))
 }
 
-/// The note that a call asks for, and the graph that it stands in.
+/// The note that a call names, and the graph.
 fn asked(call: &ToolCall<'_>) -> Result<(Workspace, Graph, Address), ToolError> {
     let mut workspace = open(call)?;
     let typed = call.arguments.exact("filename");
@@ -146,7 +146,7 @@ fn asked(call: &ToolCall<'_>) -> Result<(Workspace, Graph, Address), ToolError> 
     Ok((workspace, graph, address))
 }
 
-/// The memories that a note says this of, with its words.
+/// The memories to which a note has this relation, with the text that states it.
 fn said_of_memories(
     workspace: &Workspace,
     graph: &Graph,

@@ -1,4 +1,4 @@
-//! Notes found by what they say.
+//! `search_memories`.
 
 use super::{ToolCall, moment, note_type, open, trouble};
 use crate::mcp::answer::{LISTED, ToolAnswer, ToolError, ToolResult};
@@ -12,7 +12,7 @@ use lorelane_core::time::Timestamp;
 use lorelane_engine::workspace::{LoadedMemory, Workspace};
 
 const HITS: usize = 5;
-/// What is given of a whole note among others; read_memory gives the rest.
+/// Limit of a whole note in a list of hits; `read_memory` returns all of it.
 const WHOLE_MAX: usize = 40_000;
 const DAY: i64 = 86_400;
 
@@ -29,6 +29,7 @@ pub(super) fn search(call: &ToolCall<'_>) -> ToolResult {
     let Some(text) = arguments.text("query") else { return Ok(ToolAnswer::verbatim(&[(); 0])) };
     let mut query = of_notes(text, workspace.now());
     query.tags = arguments.texts("filter_tags");
+    // `ragdocs` filters by the time of creation; everywhere else filters mean the last change.
     query.by_creation = true;
     query.types = note_type(arguments.text("filter_type")).into_iter().collect();
     query.include_archived = arguments.flag("include_archived");
@@ -44,14 +45,14 @@ pub(super) fn search(call: &ToolCall<'_>) -> ToolResult {
     Ok(ToolAnswer::verbatim(&hits.collect::<Vec<_>>()))
 }
 
-/// A question to the notes alone.
+/// A query for notes only.
 pub(super) fn of_notes(text: &str, now: Timestamp) -> Query {
     let mut query = Query::of_person(text, now);
     query.lanes = vec![LaneId::Notes];
     query
 }
 
-/// A hit as its file says it now; one that vanished meanwhile is none.
+/// Renders a hit from its current file; `None` if the file is gone by now.
 fn shown(workspace: &Workspace, hit: &Hit, whole: bool) -> Option<NoteHitView> {
     let (loaded, passage) = workspace.files().load_hit(hit)?;
     let content = match &passage {
@@ -62,7 +63,7 @@ fn shown(workspace: &Workspace, hit: &Hit, whole: bool) -> Option<NoteHitView> {
     Some(NoteHitView::of(hit, content, headers, file_path(workspace, &loaded.memory.address)))
 }
 
-/// The beginning of a note: its first passage, or all of a text that has none.
+/// The beginning of a note: its first passage, or the whole text if it has none.
 pub(super) fn beginning(workspace: &Workspace, loaded: &LoadedMemory) -> String {
     let first: Option<Passage> = workspace.files().passages(loaded).into_iter().next();
     first.map(|passage| passage.text).unwrap_or_else(|| match &loaded.memory.body {
@@ -84,7 +85,7 @@ pub(super) fn schema() -> Schema {
     ])
 }
 
-/// The schema of a list of objects that have all of these members.
+/// The schema of a list of objects with these required members.
 pub(super) fn listed(members: Vec<(&'static str, Schema)>) -> Schema {
     whole_object(vec![(LISTED, list_of(whole_object(members)))])
 }

@@ -1,4 +1,4 @@
-//! How many notes there are, and of which sort.
+//! Counts of notes, by type and tag.
 
 use super::{ToolCall, open, trouble};
 use crate::mcp::answer::{ToolAnswer, ToolResult};
@@ -10,7 +10,7 @@ use std::collections::BTreeMap;
 const KIB: u64 = 1 << 10;
 const MIB: u64 = 1 << 20;
 
-/// Deleted notes are not counted, archived ones are.
+/// Counts archived notes, but not deleted ones.
 pub(super) fn stats(call: &ToolCall<'_>) -> ToolResult {
     let mut workspace = open(call)?;
     let mut entries = workspace.recall().entries(ListFilter::default()).map_err(trouble)?;
@@ -29,7 +29,7 @@ pub(super) fn stats(call: &ToolCall<'_>) -> ToolResult {
     }))
 }
 
-/// How often each name comes, the most frequent first.
+/// How often each name occurs, most frequent first.
 fn counted<'n>(names: impl Iterator<Item = &'n str>) -> Members<&'n str, usize> {
     let mut counts: BTreeMap<&str, usize> = BTreeMap::new();
     names.for_each(|name| *counts.entry(name).or_default() += 1);

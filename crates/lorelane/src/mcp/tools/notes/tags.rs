@@ -1,4 +1,4 @@
-//! Tags: how often they are used, and what they come with.
+//! Tags: how often they are used, and which occur together.
 
 use super::search::{beginning, listed};
 use super::{ToolCall, open, trouble};
@@ -11,7 +11,7 @@ use lorelane_engine::workspace::Workspace;
 
 const DEPTH: usize = 2;
 const HITS: usize = 10;
-/// So many of the tags that a tag comes with are told in the graph of all.
+/// Limit of co-occurring tags for each tag in the graph.
 const BESIDE: usize = 5;
 
 pub(super) fn cluster(call: &ToolCall<'_>) -> ToolResult {
@@ -23,7 +23,7 @@ pub(super) fn cluster(call: &ToolCall<'_>) -> ToolResult {
     Ok(ToolAnswer::verbatim(&hits.collect::<Vec<_>>()))
 }
 
-/// A note with the tag counts 1, one that shares a tag with it half of that, and so on.
+/// Scores a note by its distance: 1 if it has the tag, 1/2 if it shares a tag with such a note, then 1/3 …
 fn shown(workspace: &Workspace, address: &Address, distance: usize) -> Option<TaggedNoteView> {
     let loaded = workspace.load(address).ok()?;
     let share = 1.0 / distance.max(1) as f64;
@@ -80,7 +80,7 @@ fn tag<'c>(call: &'c ToolCall<'_>) -> Result<&'c str, ToolError> {
     call.arguments.text("tag").ok_or_else(|| ToolError::new("Validation error: tag cannot be empty", hint))
 }
 
-/// The graph of the notes alone: tags of records are another lane's.
+/// The graph of notes only: `ragdocs` knows no records.
 fn of_notes(call: &ToolCall<'_>) -> Result<(Workspace, Graph), ToolError> {
     let mut workspace = open(call)?;
     let mut graph = workspace.recall().graph(Scope::Active).map_err(trouble)?;

@@ -1,4 +1,4 @@
-//! Notes created, read, changed, deleted and merged.
+//! Creates, reads, changes, deletes and merges notes.
 
 use super::{SEARCH_HINT, ToolCall, filename, find, note_type, open, trouble};
 use crate::mcp::answer::{ToolAnswer, ToolError, ToolResult};
@@ -11,7 +11,7 @@ use lorelane_core::memory::Address;
 use lorelane_core::refusal::Refusal;
 use lorelane_engine::workspace::{Failure, NoteMerge, Workspace};
 
-/// More than any model reads at once. A longer note is not cut: what is cut would be lost by the next update.
+/// More than a model reads at once. A longer note is an error and not cut: the next update would lose the rest.
 const READ_MAX: usize = 400_000;
 
 pub(super) fn create(call: &ToolCall<'_>) -> ToolResult {
