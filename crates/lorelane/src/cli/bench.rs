@@ -1,8 +1,9 @@
 //! How well recall finds the memories of this project.
 
-use super::args::Bench;
+use super::shared_args::ChangeArgs;
 use super::{CliError, CliResult, Exit, Session, output};
 use crate::view::{BenchView, miss_text};
+use clap::Args;
 use lorelane_core::bench::{BenchQuestion, BenchReport, Measure, Measures};
 use lorelane_core::memory::Address;
 use lorelane_core::text::{cut, one_line};
@@ -14,7 +15,26 @@ use std::path::PathBuf;
 const WORST: usize = 5;
 const QUERY_MAX: usize = 80;
 
-pub(super) fn run(session: &Session<'_>, args: &Bench) -> CliResult {
+/// Measure how well recall finds these memories
+///
+/// Asks what `.lorelane/expectations.jsonl` and --expect expect, and questions that are built from the memories
+/// themselves, some of which nothing answers. The results are kept, and compared with those of the last good run.
+/// A line of such a file is {"query": "…", "must": ["decision/use-jwt"], "must_not": [], "within": 5}.
+/// Exit code 1 says that recall got worse, or does not do what is expected.
+#[derive(Debug, Args)]
+#[command(after_help = "Example:\n  lorelane bench\n  lorelane bench --expect team.jsonl --dry-run")]
+pub struct BenchArgs {
+    /// Also what this file expects; can be repeated
+    #[arg(long, value_name = "FILE")]
+    expect: Vec<PathBuf>,
+    /// Take what fell as it is: later runs are compared with this one
+    #[arg(long)]
+    accept: bool,
+    #[command(flatten)]
+    change: ChangeArgs,
+}
+
+pub(super) fn run(session: &Session<'_>, args: &BenchArgs) -> CliResult {
     let mut workspace = session.open()?;
     let given: Vec<PathBuf> = args.expect.iter().map(|path| session.env.cwd.join(path)).collect();
     let mut benched = workspace.maintenance().bench(&given)?;
@@ -38,7 +58,7 @@ pub(super) fn run(session: &Session<'_>, args: &Bench) -> CliResult {
     Ok(if benched.report.is_fine() { Exit::Done } else { Exit::Nothing })
 }
 
-fn shown(benched: &BenchOutcome, args: &Bench) -> String {
+fn shown(benched: &BenchOutcome, args: &BenchArgs) -> String {
     let BenchOutcome { report, memories, median, .. } = benched;
     let Measures { answerable, unanswerable, .. } = report.measures;
     let mut text = format!(
@@ -97,7 +117,7 @@ fn went_wrong(asked: &BenchQuestion) -> String {
     }
 }
 
-fn verdict(report: &BenchReport, args: &Bench) -> String {
+fn verdict(report: &BenchReport, args: &BenchArgs) -> String {
     let kept = if args.change.dry_run { ", not kept" } else { "" };
     let unmet = report.tried.iter().filter(|tried| !tried.misses.is_empty()).count();
     let mut wrong: Vec<String> = Vec::new();

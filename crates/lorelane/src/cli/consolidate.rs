@@ -1,9 +1,10 @@
 //! Captures become memories: what an agent is asked, and what became of its answer.
 
-use super::args::Consolidate;
-use super::everyday::read_input;
+use super::input::read_record;
+use super::shared_args::ChangeArgs;
 use super::{CliError, CliResult, Exit, Session, output};
 use crate::view::{CommitView, DATA, NoWorkView, WorkView, candidate_of, fields_line};
+use clap::Subcommand;
 use lorelane_core::candidate::Action;
 use lorelane_core::capture::session_option;
 use lorelane_core::consolidate::{self, AgentAnswer, UnusableItem};
@@ -19,11 +20,44 @@ use lorelane_engine::workspace::{
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
-pub(super) fn run(session: &Session<'_>, command: &Consolidate) -> CliResult {
+/// Turn what sessions left to be saved into memories
+///
+/// `prepare` prints what is to be drafted; the agent drafts and has each draft verified; `commit` decides and
+/// saves. What the store permits wins over what the agent proposes.
+#[derive(Debug, Subcommand)]
+#[command(after_help = "Example:\n  lorelane consolidate prepare\n  lorelane consolidate commit")]
+pub enum ConsolidateCommand {
+    /// Print what is to be drafted: context, candidate, allowed actions, fields
+    ///
+    /// Exit code 1 says that nothing is open.
+    #[command(after_help = "Example:\n  lorelane consolidate prepare --json")]
+    Prepare {
+        /// Of this session instead of the newest one with something open
+        #[arg(long, value_name = "SESSION")]
+        session: Option<String>,
+    },
+    /// Check what was drafted, decide and save
+    ///
+    /// Takes answers as `prepare` asks for them, from the files that it named unless others are given. An item
+    /// that is refused stops no other. Exit code 1 says that a verdict was FAIL or an item was refused.
+    #[command(after_help = "Example:\n  lorelane consolidate commit - < answer.json")]
+    Commit {
+        /// Files with answers, `-` for standard input; else those that `prepare` named
+        #[arg(value_name = "FILE")]
+        files: Vec<PathBuf>,
+        /// The session of answers that name none
+        #[arg(long, value_name = "SESSION")]
+        session: Option<String>,
+        #[command(flatten)]
+        change: ChangeArgs,
+    },
+}
+
+pub(super) fn run(session: &Session<'_>, command: &ConsolidateCommand) -> CliResult {
     let mut workspace = session.open()?;
     match command {
-        Consolidate::Prepare { session: named } => prepare(session, &mut workspace, named.as_deref()),
-        Consolidate::Commit { files, session: named, change } => {
+        ConsolidateCommand::Prepare { session: named } => prepare(session, &mut workspace, named.as_deref()),
+        ConsolidateCommand::Commit { files, session: named, change } => {
             commit(session, &mut workspace, files, named.as_deref(), change.dry_run)
         }
     }
@@ -150,7 +184,7 @@ fn answers(session: &Session<'_>, files: &[PathBuf]) -> Result<Vec<AgentAnswer>,
     let mut answers = Vec::new();
     let mut unread = Vec::new();
     for file in files {
-        match consolidate::read(&read_input(session, file)?) {
+        match consolidate::read(&read_record(session, file)?) {
             Ok(answer) => answers.push(answer),
             Err(faults) => {
                 let name =

@@ -1,8 +1,9 @@
 //! Forgetting, and the account of it: every place with what was done there, and what git still holds.
 
-use super::args::Forget;
+use super::shared_args::ChangeArgs;
 use super::{CliError, CliResult, Exit, Session, output};
 use crate::view::ForgottenView;
+use clap::Args;
 use lorelane_core::memory::Address;
 use lorelane_engine::git::{Commit, GitTraces};
 use lorelane_engine::workspace::{EraseCheck, EraseResult, ForgetReport, RepositoryTraces};
@@ -13,7 +14,27 @@ use std::path::Path;
 /// The others are counted; `--json` has them all.
 const COMMITS_SHOWN: usize = 10;
 
-pub(super) fn run(session: &Session<'_>, args: &Forget) -> CliResult {
+/// Remove a memory for good, from log, index and every other file
+///
+/// Shows each place that was checked, and the commits in which git still holds it: those are yours to rewrite.
+/// Cannot be undone. It also works for a memory whose file is gone already. Exit code 1 says that a place could
+/// not be changed; the next change tries again.
+#[derive(Debug, Args)]
+#[command(after_help = "Example:\n  lorelane forget use-jwt-for-service-auth --because \"a customer asked\"")]
+pub struct ForgetArgs {
+    /// An address such as decision/use-jwt, or a unique name
+    address: String,
+    /// Why, for the log; left out there if it names the memory
+    #[arg(long, value_name = "REASON", allow_hyphen_values = true)]
+    because: Option<String>,
+    /// Forget without asking; needed where nobody can be asked
+    #[arg(long)]
+    yes: bool,
+    #[command(flatten)]
+    change: ChangeArgs,
+}
+
+pub(super) fn run(session: &Session<'_>, args: &ForgetArgs) -> CliResult {
     let mut workspace = session.open()?;
     let address = workspace.maintenance().find_forgettable(&args.address)?;
     let dry_run = args.change.dry_run;

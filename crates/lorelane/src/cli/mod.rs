@@ -1,24 +1,55 @@
 //! The command line.
 
-mod agents;
+mod append;
+mod archive;
 mod args;
 mod bench;
-mod care;
+mod candidate;
+mod compat;
+mod completions;
+mod config;
 mod consolidate;
-mod everyday;
+mod create;
+mod doctor;
+mod draft;
+mod duplicates;
+mod edit;
 mod forget;
+mod gc;
 mod graph;
+mod hook;
+mod init;
+mod input;
+mod links;
+mod list;
+mod log;
+mod mcp;
+mod merge;
 mod model;
 mod notes;
 mod output;
+mod pin;
+mod reindex;
+mod reject;
+mod related;
+mod restore;
+mod retire;
 mod search;
-mod settings;
+mod setup;
+mod shared_args;
+mod show;
+mod status;
 mod tour;
+mod transition;
 mod trust;
+mod undo;
+mod unpin;
+mod update;
 mod why;
 
 use args::{Cli, Command, command};
 use clap::FromArgMatches;
+use lorelane_core::change::Plan;
 use lorelane_core::refusal::Refusal;
 use lorelane_core::secret;
 use lorelane_engine::backend::StoreError;
@@ -26,6 +57,7 @@ use lorelane_engine::env::Env;
 use lorelane_engine::model::ModelError;
 use lorelane_engine::setup::SetupError;
 use lorelane_engine::workspace::{Failure, Workspace};
+use shared_args::ChangeArgs;
 use std::borrow::Cow;
 use std::ffi::OsString;
 use std::path::PathBuf;
@@ -91,6 +123,13 @@ impl Session<'_> {
         output::notices(workspace.settings().trust_notice().as_slice());
         Ok(workspace)
     }
+
+    /// Commits the plan, or with `--dry-run` only previews it, and prints what came of it.
+    fn commit(&self, workspace: &mut Workspace, plan: &Plan, change: ChangeArgs) -> CliResult {
+        let receipt = if change.dry_run { workspace.preview(plan)? } else { workspace.commit(plan)? };
+        output::receipt(&receipt, self.json, change.dry_run);
+        Ok(Exit::Done)
+    }
 }
 
 pub fn run(env: &Env, arguments: Vec<OsString>) -> ExitCode {
@@ -109,7 +148,7 @@ pub fn run(env: &Env, arguments: Vec<OsString>) -> ExitCode {
         env.cwd = env.cwd.join(directory);
     }
     let session = Session { env: &env, json: cli.json };
-    match dispatch(&session, cli.command) {
+    match dispatch(&session, &cli.command) {
         Ok(Exit::Done) => ExitCode::SUCCESS,
         Ok(Exit::Nothing) => ExitCode::from(1),
         Ok(Exit::Failed) => ExitCode::from(2),
@@ -141,63 +180,48 @@ fn without_secrets(said: &str, words: &[OsString]) -> String {
     })
 }
 
-fn dispatch(session: &Session<'_>, command: Command) -> CliResult {
+fn dispatch(session: &Session<'_>, command: &Command) -> CliResult {
     match command {
-        Command::Init(change) => everyday::init(session, change),
-        Command::Tour => tour::run(),
-        Command::Create(args) => everyday::create(session, &args),
-        Command::Show(args) => everyday::show(session, &args),
-        Command::Edit(args) => everyday::edit(session, &args),
-        Command::Update(args) => everyday::update(session, &args),
-        Command::List(args) => everyday::list(session, &args),
-        Command::Search(args) => search::search(session, &args),
-        Command::Links(args) => graph::links(session, &args),
-        Command::Related(args) => graph::related(session, &args),
-        Command::Pin(args) => care::pin(session, &args),
-        Command::Unpin(args) => care::unpin(session, &args),
-        Command::Why(args) => why::run(session, &args),
-        Command::Append(args) => notes::append(session, &args),
-        Command::Merge(args) => notes::merge(session, &args),
-        Command::Model(command) => model::run(session, &command),
-        Command::Duplicates(args) => graph::duplicates(session, &args),
-        Command::Graph(args) => graph::graph(session, &args),
-        Command::Notes(command) => notes::run(session, &command),
-        Command::Retire(args) => care::retire(session, &args),
-        Command::Archive(args) => care::archive(session, &args),
-        Command::Restore(args) => care::restore(session, &args),
-        Command::Reject(args) => care::reject(session, &args),
-        Command::Forget(args) => forget::run(session, &args),
-        Command::Log(args) => care::log(session, &args),
-        Command::Undo(change) => care::undo(session, change),
-        Command::Status => care::status(session),
-        Command::Doctor(args) => care::doctor(session, &args),
-        Command::Bench(args) => bench::run(session, &args),
-        Command::Reindex(args) => care::reindex(session, &args),
-        Command::Gc(args) => care::gc(session, &args),
-        Command::Config(config) => settings::run(session, &config),
+        Command::Init(args) => init::run(session, args),
+        Command::Tour(_) => tour::run(),
+        Command::Create(args) => create::run(session, args),
+        Command::Show(args) => show::run(session, args),
+        Command::Edit(args) => edit::run(session, args),
+        Command::Update(args) => update::run(session, args),
+        Command::List(args) => list::run(session, args),
+        Command::Search(args) => search::run(session, args),
+        Command::Links(args) => links::run(session, args),
+        Command::Related(args) => related::run(session, args),
+        Command::Pin(args) => pin::run(session, args),
+        Command::Unpin(args) => unpin::run(session, args),
+        Command::Why(args) => why::run(session, args),
+        Command::Append(args) => append::run(session, args),
+        Command::Retire(args) => retire::run(session, args),
+        Command::Archive(args) => archive::run(session, args),
+        Command::Restore(args) => restore::run(session, args),
+        Command::Reject(args) => reject::run(session, args),
+        Command::Forget(args) => forget::run(session, args),
+        Command::Merge(args) => merge::run(session, args),
+        Command::Duplicates(args) => duplicates::run(session, args),
+        Command::Graph(args) => graph::run(session, args),
+        Command::Log(args) => log::run(session, args),
+        Command::Undo(args) => undo::run(session, args),
+        Command::Status(_) => status::run(session),
+        Command::Doctor(args) => doctor::run(session, args),
+        Command::Bench(args) => bench::run(session, args),
+        Command::Reindex(args) => reindex::run(session, args),
+        Command::Gc(args) => gc::run(session, args),
+        Command::Config(command) => config::run(session, command),
         Command::Trust(args) => trust::run(session, args),
-        Command::Setup(args) => agents::setup(session, &args),
-        Command::Consolidate(command) => consolidate::run(session, &command),
-        Command::Candidate(args) => everyday::candidate(session, &args),
-        // `main` answers these three before the parser; here they only have their help.
-        Command::Mcp(_) => Err(CliError::usage(
-            "`mcp` takes no options before it but -C",
-            "write `lorelane mcp [--http ADDR]`",
-        )),
-        Command::Hook(_) => Err(CliError::usage(
-            "`hook` takes no options before it but -C",
-            "write `lorelane hook EVENT --client CLIENT`",
-        )),
-        Command::Compat(_) => Err(CliError::usage(
-            "`compat` takes a script and no options before it but -C",
-            "write `lorelane compat SCRIPT …`",
-        )),
-        Command::Completions { shell } => {
-            // Into memory first: the generator takes a reader that went away for a fault of ours.
-            let mut script = Vec::new();
-            clap_complete::generate(shell, &mut args::command(), "lorelane", &mut script);
-            output::out_raw(&String::from_utf8_lossy(&script));
-            Ok(Exit::Done)
-        }
+        Command::Notes(command) => notes::run(session, command),
+        Command::Model(command) => model::run(session, command),
+        Command::Setup(args) => setup::run(session, args),
+        // `main` runs `mcp`, `hook` and `compat` before the parser; here they only have their help.
+        Command::Mcp(_) => mcp::run(),
+        Command::Hook(_) => hook::run(),
+        Command::Consolidate(command) => consolidate::run(session, command),
+        Command::Candidate(args) => candidate::run(session, args),
+        Command::Compat(_) => compat::run(),
+        Command::Completions(args) => completions::run(args, args::command()),
     }
 }

@@ -15,6 +15,9 @@ use std::io::{BufRead, Write};
 /// So many files that cannot be read are named.
 const NOT_READ_MAX: usize = 5;
 
+/// The characters of a line that quotes a memory.
+pub const LINE_MAX: usize = 200;
+
 /// Prints a result. A reader that went away (`| head`) is no error.
 pub fn out(text: &str) {
     let _ = std::io::stdout().write_all(printable(text).as_bytes());

@@ -1,12 +1,12 @@
 //! Finding memories, one question or many.
 
-use super::args::Search;
-use super::everyday::{category, moment};
+use super::input::{category, moment};
 use super::{CliError, CliResult, Exit, Session, output};
 use crate::view::{BatchHitView, BatchView, HitView, SearchView};
+use clap::{Args, ValueEnum};
 use lorelane_core::json::Json;
 use lorelane_core::lifecycle::Status;
-use lorelane_core::memory::NoteType;
+use lorelane_core::memory::{LaneId, NoteType};
 use lorelane_core::recall::{Hit, Query, ScorePart, SearchResults};
 use lorelane_core::text::{cut, one_line};
 use lorelane_engine::disk::open_given;
@@ -14,12 +14,71 @@ use lorelane_engine::model::ModelError;
 use lorelane_engine::workspace::{Failure, Workspace};
 use std::fmt::Write as _;
 use std::io::{BufRead, BufReader, Read};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 /// The longest line of a file of questions.
 const QUESTION_MAX: u64 = 4 << 20;
 
-pub(super) fn search(session: &Session<'_>, args: &Search) -> CliResult {
+/// Find memories for a question
+///
+/// Exit code 1 says that nothing relevant was found.
+#[derive(Debug, Args)]
+#[command(after_help = "Example:\n  lorelane search \"how do services authenticate\" --explain")]
+pub struct SearchArgs {
+    /// What you want to know
+    #[arg(required_unless_present = "batch")]
+    query: Vec<String>,
+    /// Answer many questions: lines with "id" and "query" from a file or from standard input
+    #[arg(long, value_name = "FILE|-", conflicts_with = "query")]
+    batch: Option<PathBuf>,
+    /// Passages instead of memories: one memory can be found several times
+    #[arg(long)]
+    passages: bool,
+    /// Show why each memory was found
+    #[arg(long)]
+    explain: bool,
+    /// Search retired and archived memories too
+    #[arg(long)]
+    include_retired: bool,
+    /// Only this category; can be repeated
+    #[arg(long)]
+    category: Vec<String>,
+    /// Only notes of this type (plan, journal, fact, observation, reflection); can be repeated
+    #[arg(long = "type", value_name = "TYPE")]
+    kind: Vec<String>,
+    /// Only this lane; can be repeated
+    #[arg(long)]
+    lane: Vec<LaneName>,
+    /// Only memories with this tag; can be repeated, and one of them is enough
+    #[arg(long = "tag", value_name = "TAG")]
+    tags: Vec<String>,
+    /// Only memories changed since: 12h, 30d, 2w or a date
+    #[arg(long, value_name = "WHEN")]
+    after: Option<String>,
+    /// Only memories last changed before
+    #[arg(long, value_name = "WHEN")]
+    before: Option<String>,
+    /// At most this many
+    #[arg(short = 'n', long, value_name = "COUNT", default_value = "10")]
+    limit: usize,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum LaneName {
+    Records,
+    Notes,
+}
+
+impl LaneName {
+    fn id(self) -> LaneId {
+        match self {
+            LaneName::Records => LaneId::Records,
+            LaneName::Notes => LaneId::Notes,
+        }
+    }
+}
+
+pub(super) fn run(session: &Session<'_>, args: &SearchArgs) -> CliResult {
     if let Some(questions) = &args.batch {
         return batch(session, args, questions);
     }
@@ -39,7 +98,7 @@ pub(super) fn search(session: &Session<'_>, args: &Search) -> CliResult {
     Ok(if hits.is_empty() { Exit::Nothing } else { Exit::Done })
 }
 
-fn found(workspace: &mut Workspace, query: &Query, args: &Search) -> Result<SearchResults, Failure> {
+fn found(workspace: &mut Workspace, query: &Query, args: &SearchArgs) -> Result<SearchResults, Failure> {
     if args.passages {
         workspace.recall().search_passages(query, args.limit)
     } else {
@@ -47,7 +106,7 @@ fn found(workspace: &mut Workspace, query: &Query, args: &Search) -> Result<Sear
     }
 }
 
-fn query(text: &str, args: &Search, workspace: &Workspace) -> Result<Query, CliError> {
+fn query(text: &str, args: &SearchArgs, workspace: &Workspace) -> Result<Query, CliError> {
     let now = workspace.now();
     let mut query = Query::of_person(text, now);
     query.include_retired = args.include_retired;
@@ -67,7 +126,7 @@ fn note_type(name: &str) -> Result<NoteType, CliError> {
     })
 }
 
-fn shown(hits: &[Hit], args: &Search, workspace: &Workspace) -> String {
+fn shown(hits: &[Hit], args: &SearchArgs, workspace: &Workspace) -> String {
     let mut text = String::new();
     for hit in hits {
         let state = if hit.status == Status::Active { String::new() } else { format!(" [{}]", hit.status) };
@@ -108,7 +167,7 @@ pub(super) fn explained(parts: &[ScorePart]) -> String {
 
 /// Answers one line after the other. A line that is no question is answered with what is wrong with it, and the
 /// others are answered all the same.
-fn batch(session: &Session<'_>, args: &Search, questions: &Path) -> CliResult {
+fn batch(session: &Session<'_>, args: &SearchArgs, questions: &Path) -> CliResult {
     let mut workspace = session.open()?;
     // Many questions are worth the time that the model takes to load.
     match workspace.maintenance().shelf().and_then(|shelf| shelf.load()) {

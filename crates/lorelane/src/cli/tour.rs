@@ -1,8 +1,14 @@
 //! The product in a minute: real commands, run as processes in a scratch home and folder.
 
 use super::{CliError, CliResult, Exit, FULL_PATH_HINT, output, this_program};
+use clap::Args;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
+
+/// See in a minute what lorelane does, in a scratch folder
+#[derive(Debug, Args)]
+#[command(after_help = "Example:\n  lorelane tour")]
+pub struct TourArgs;
 
 /// One step: what it shows, and the words typed after `lorelane`.
 struct TourStep {

@@ -1,8 +1,8 @@
 //! Whether the settings that come with a project may weaken the user's own.
 
-use super::args::TrustArgs;
 use super::{CliError, CliResult, Exit, Session, output};
 use crate::view::TrustView;
+use clap::Args;
 use lorelane_core::json::JsonFormat;
 use lorelane_core::policy::Weakening;
 use lorelane_core::text::one_line;
@@ -11,7 +11,23 @@ use std::fmt::Write as _;
 use std::io::IsTerminal;
 use std::path::Path;
 
-pub(super) fn run(session: &Session<'_>, args: TrustArgs) -> CliResult {
+/// Let the settings that come with this project weaken your own
+///
+/// Until then settings in a repository may only be stricter than yours. Shows what is held back and asks; --json
+/// shows it without asking. Trust is remembered for this repository and these values: when one of them changes, it
+/// is held back again.
+#[derive(Clone, Copy, Debug, Args)]
+#[command(after_help = "Example:\n  lorelane trust\n  lorelane trust --remove")]
+pub struct TrustArgs {
+    /// Trust it without being asked
+    #[arg(long)]
+    yes: bool,
+    /// Take back all trust in this repository
+    #[arg(long, conflicts_with = "yes")]
+    remove: bool,
+}
+
+pub(super) fn run(session: &Session<'_>, args: &TrustArgs) -> CliResult {
     let mut workspace = session.open()?;
     if args.remove {
         let removed = workspace.settings().distrust()?;

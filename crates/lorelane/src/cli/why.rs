@@ -1,14 +1,27 @@
 //! Why an agent saw a memory, or did not.
 
-use super::args::WhyArgs;
 use super::search::explained;
 use super::{CliResult, Exit, Session, output};
 use crate::view::{LastPromptView, WhyView};
+use clap::Args;
 use lorelane_core::ledger::{LedgerLine, ShownReason};
 use lorelane_core::memory::Address;
 use lorelane_core::text::one_line;
 use lorelane_engine::workspace::{ReminderOutcome, WhyReport, Workspace};
 use std::fmt::Write as _;
+
+/// Show what was put into prompts, and why
+///
+/// `last`, or nothing, shows the last prompt or session start that was answered: what was shown with the parts of
+/// each score, and what was left out with the rule that dropped it. An address shows what became of that
+/// memory. Exit code 1 says that it was not shown.
+#[derive(Debug, Args)]
+#[command(after_help = "Example:\n  lorelane why\n  lorelane why use-jwt-for-service-auth")]
+pub struct WhyArgs {
+    /// `last`, an address such as decision/use-jwt, or a unique name
+    #[arg(default_value = "last", value_name = "last|ADDRESS")]
+    what: String,
+}
 
 pub(super) fn run(session: &Session<'_>, args: &WhyArgs) -> CliResult {
     let mut workspace = session.open()?;

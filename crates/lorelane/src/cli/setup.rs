@@ -1,19 +1,37 @@
-//! Agents: connecting them, taking it back, and how fast their hooks are.
+//! `setup`: connects agents, or takes it back.
 
-use super::args::SetupArgs as Args;
+use super::shared_args::ChangeArgs;
 use super::{CliError, CliResult, Exit, Session, output, this_program};
-use crate::view::{AgentsView, ClientSetupView, LatencyView, SetupView};
+use crate::view::{AgentsView, ClientSetupView, SetupView};
+use clap::Args;
 use lorelane_core::text::cut;
-use lorelane_engine::setup::{self, Client, FileStep, NAME, RUNS, Setup, SetupError, SetupMode, SetupPlan};
-use lorelane_engine::workspace::Finding;
+use lorelane_engine::setup::{self, Client, FileStep, NAME, Setup, SetupError, SetupMode, SetupPlan};
 use std::fmt::Write as _;
 use std::io::IsTerminal;
 
 /// How many lines of a change are shown.
 const DIFF_LINES: usize = 12;
 
-fn open(session: &Session<'_>) -> Result<Setup, CliError> {
-    Ok(Setup::new(session.env, &this_program()?)?)
+/// Connect agents with lorelane, or take it back
+///
+/// Alone it finds the agents on this machine and asks for each. What is installed calls this program by its full
+/// path. Files of others keep every other byte, and a backup; `--remove` gives back the bytes from before.
+#[derive(Debug, Args)]
+#[command(
+    after_help = "Example:\n  lorelane setup claude-code --dry-run\n  lorelane setup --remove claude-code"
+)]
+pub struct SetupArgs {
+    /// claude-code, codex, gemini, copilot, opencode, cursor, windsurf or zed; none means those that are found
+    #[arg(value_name = "CLIENT")]
+    clients: Vec<String>,
+    /// Take back what was installed
+    #[arg(long)]
+    remove: bool,
+    /// Do it for every agent that is found, without asking
+    #[arg(long)]
+    yes: bool,
+    #[command(flatten)]
+    change: ChangeArgs,
 }
 
 /// What one client got.
@@ -22,7 +40,7 @@ struct SetupAction {
     result: Result<SetupPlan, SetupError>,
 }
 
-pub(super) fn setup(session: &Session<'_>, args: &Args) -> CliResult {
+pub(super) fn run(session: &Session<'_>, args: &SetupArgs) -> CliResult {
     let agents = open(session)?;
     let aim = if args.remove { SetupMode::Remove } else { SetupMode::Install };
     let wanted = if args.clients.is_empty() {
@@ -54,6 +72,11 @@ pub(super) fn setup(session: &Session<'_>, args: &Args) -> CliResult {
     ending
 }
 
+/// What is installed into the agents of this machine.
+pub(super) fn open(session: &Session<'_>) -> Result<Setup, CliError> {
+    Ok(Setup::new(session.env, &this_program()?)?)
+}
+
 fn named(names: &[String]) -> Result<Vec<Client>, CliError> {
     let read = |name: &String| {
         Client::parse(name).ok_or_else(|| {
@@ -67,7 +90,7 @@ fn named(names: &[String]) -> Result<Vec<Client>, CliError> {
 }
 
 /// The clients that a person agreed to; `None` when nobody can be asked.
-fn choose(session: &Session<'_>, setup: &Setup, args: &Args, aim: SetupMode) -> Option<Vec<Client>> {
+fn choose(session: &Session<'_>, setup: &Setup, args: &SetupArgs, aim: SetupMode) -> Option<Vec<Client>> {
     let candidates: Vec<Client> = match aim {
         SetupMode::Remove => Client::ALL.into_iter().filter(|client| setup.is_installed(*client)).collect(),
         SetupMode::Install => setup.found().into_iter().map(|found| found.client).collect(),
@@ -217,49 +240,4 @@ fn difference(step: &FileStep) -> String {
         let _ = writeln!(text, "    … {more} lines more");
     }
     text
-}
-
-/// What is wrong with what is installed. Without a home there is nothing that could be.
-pub(super) fn findings(session: &Session<'_>) -> Vec<Finding> {
-    open(session).map(|setup| setup.examine()).unwrap_or_default()
-}
-
-pub(super) fn latency(session: &Session<'_>) -> CliResult {
-    let Some(timings) = open(session)?.latency(&session.env.cwd, RUNS)? else {
-        output::err("no hook is installed\nhint: `lorelane setup` connects the agents on this machine");
-        return Ok(Exit::Nothing);
-    };
-    if session.json {
-        output::document(&LatencyView::of(&timings));
-    } else {
-        let mut text =
-            format!("{:<12} {:<14} {:>8} {:>8}   wall ms of {RUNS} runs\n", "client", "hook", "p50", "p99");
-        for timing in &timings {
-            let name = timing.client.name();
-            let _ = writeln!(
-                text,
-                "{name:<12} {:<14} {:>8.1} {:>8.1}",
-                timing.event,
-                ms(timing.p50),
-                ms(timing.p99)
-            );
-        }
-        output::out(&text);
-    }
-    let mut ending = Exit::Done;
-    for timing in &timings {
-        if let Some(why) = &timing.failed {
-            let name = timing.client.name();
-            output::err(&format!(
-                "warning: the hook {} of {name} failed: {why}\nhint: `lorelane doctor` looks for why",
-                timing.event
-            ));
-            ending = Exit::Nothing;
-        }
-    }
-    Ok(ending)
-}
-
-fn ms(time: std::time::Duration) -> f64 {
-    time.as_secs_f64() * 1000.0
 }

@@ -1,17 +1,36 @@
-//! Settings: every key with its value and where it comes from.
+//! `config`: every key with its value and where it comes from.
 
-use super::args::Config;
+use super::shared_args::ChangeArgs;
 use super::{CliError, CliResult, Exit, Session, output};
 use crate::view::{ConfigChangeView, OneSettingView, SettingsView};
+use clap::Subcommand;
 use lorelane_core::json::JsonFormat;
 use lorelane_core::policy::{self, Setting, Weakening};
 use std::fmt::Write as _;
 use std::path::Path;
 
-pub(super) fn run(session: &Session<'_>, config: &Config) -> CliResult {
+/// Read and change settings
+#[derive(Debug, Subcommand)]
+#[command(after_help = "Example:\n  lorelane config list\n  lorelane config set delete.grace_period_days 14")]
+pub enum ConfigCommand {
+    /// Print the value in force
+    Get { key: String },
+    /// Change a value in the file where it belongs
+    Set {
+        key: String,
+        #[arg(allow_negative_numbers = true)]
+        value: String,
+        #[command(flatten)]
+        change: ChangeArgs,
+    },
+    /// Print every key with its value and where it comes from
+    List,
+}
+
+pub(super) fn run(session: &Session<'_>, command: &ConfigCommand) -> CliResult {
     let mut workspace = session.open()?;
-    match config {
-        Config::List => {
+    match command {
+        ConfigCommand::List => {
             if session.json {
                 output::document(&SettingsView::of(workspace.policy()));
             } else {
@@ -31,7 +50,7 @@ pub(super) fn run(session: &Session<'_>, config: &Config) -> CliResult {
             }
             print_held_back(&workspace.policy().held_back);
         }
-        Config::Get { key } => {
+        ConfigCommand::Get { key } => {
             let Some(setting) = workspace.policy().get(key) else {
                 return Err(CliError::usage(
                     format!("there is no key `{key}`"),
@@ -45,7 +64,7 @@ pub(super) fn run(session: &Session<'_>, config: &Config) -> CliResult {
                 output::out(&format!("{}\n", shown(setting)));
             }
         }
-        Config::Set { key, value, change } => {
+        ConfigCommand::Set { key, value, change } => {
             let (known, value) = policy::check(key, value).map_err(|why| {
                 CliError::usage(
                     format!("cannot set `{key}`: {why}"),

@@ -1,0 +1,23 @@
+//! `archive`: takes a memory out of recall and keeps it for good.
+
+use super::shared_args::ChangeArgs;
+use super::{CliResult, Session, transition};
+use clap::Args;
+use lorelane_core::lifecycle::LifecycleVerb;
+
+/// Take a memory out of recall and keep it for good
+#[derive(Debug, Args)]
+#[command(after_help = "Example:\n  lorelane archive old-deploy-runbook --reason \"cluster is gone\"")]
+pub struct ArchiveArgs {
+    /// An address such as decision/use-jwt, or a unique name
+    address: String,
+    /// Why, for whoever looks for it later
+    #[arg(long, default_value = "", allow_hyphen_values = true)]
+    reason: String,
+    #[command(flatten)]
+    change: ChangeArgs,
+}
+
+pub(super) fn run(session: &Session<'_>, args: &ArchiveArgs) -> CliResult {
+    transition::commit(session, &args.address, LifecycleVerb::Archive, &args.reason, args.change)
+}

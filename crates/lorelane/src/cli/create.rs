@@ -1,0 +1,154 @@
+//! `create`: saves a new record or note.
+
+use super::input::{assignments, category, note_named, note_type, read_note, read_record};
+use super::shared_args::ChangeArgs;
+use super::{CliError, CliResult, Session, draft};
+use clap::Args;
+use lorelane_core::change::{Change, Plan};
+use lorelane_core::dialect::notes;
+use lorelane_core::dialect::records::draft as record_draft;
+use lorelane_core::json::JsonFormat;
+use lorelane_core::memory::Address;
+use lorelane_core::text::one_line;
+use lorelane_core::yaml::FieldEdit;
+use std::path::PathBuf;
+
+/// Save a new memory
+///
+/// The title becomes the file's name. Fields are set with --set; a content field needs no `content.` before
+/// it, a list field can be set several times. What is wrong is named all at once.
+#[derive(Debug, Args)]
+#[command(
+    after_help = "Example:\n  lorelane create decision --title \"Use JWT for service auth\" --tag auth \\\n    --set context=\"Services need stateless auth\" --set decision=\"JWT, 15 minutes\" \\\n    --set rationale=\"No session store to run\""
+)]
+pub struct CreateArgs {
+    /// session_summary, decision, runbook, constraint, tech_debt, preference, note, or notes/NAME
+    category: String,
+    /// One line that names the memory
+    #[arg(long, allow_hyphen_values = true)]
+    title: Option<String>,
+    /// What a note says
+    #[arg(long, conflicts_with = "from", allow_hyphen_values = true)]
+    text: Option<String>,
+    /// Of a note: plan, journal, fact, observation or reflection
+    #[arg(long = "type", value_name = "TYPE")]
+    note_type: Option<String>,
+    /// Add a tag; can be repeated
+    #[arg(long = "tag", value_name = "TAG", allow_hyphen_values = true)]
+    tags: Vec<String>,
+    /// Set a field; can be repeated
+    #[arg(long, value_name = "PATH=VALUE", allow_hyphen_values = true)]
+    set: Vec<String>,
+    /// Start from a file (JSON, or Markdown for a note), or from standard input with `-`
+    #[arg(long, value_name = "FILE")]
+    from: Option<PathBuf>,
+    /// Finish the memory in your editor before it is saved
+    #[arg(long)]
+    edit: bool,
+    #[command(flatten)]
+    change: ChangeArgs,
+}
+
+pub(super) fn run(session: &Session<'_>, args: &CreateArgs) -> CliResult {
+    if is_note(&args.category) {
+        return create_note(session, args);
+    }
+    if args.text.is_some() || args.note_type.is_some() {
+        return Err(CliError::usage(
+            format!("cannot create a {} with --text or --type", one_line(&args.category)),
+            "these are for notes: `lorelane create note`; a record is set with --set",
+        ));
+    }
+    create_record(session, args)
+}
+
+fn create_record(session: &Session<'_>, args: &CreateArgs) -> CliResult {
+    let category = category(&args.category)?;
+    let mut workspace = session.open()?;
+    let from = match &args.from {
+        Some(path) => {
+            let text = read_record(session, path)?;
+            let read = record_draft::read(&text).map_err(|why| {
+                CliError::usage(
+                    format!("cannot use {} for a new {category}: {why}", path.display()),
+                    "give one JSON object",
+                )
+            })?;
+            Some(read)
+        }
+        None => None,
+    };
+    let set = assignments(&args.set)?;
+    let (address, record) =
+        record_draft::begin(category, args.title.as_deref(), from, &args.tags, &set, workspace.now());
+    // A title of another type is for the validator, which names it beside all other errors.
+    if record.text("title").is_some_and(|title| title.trim().is_empty()) {
+        return Err(CliError::usage(
+            format!("cannot create a {category} without a title"),
+            "add --title \"…\"",
+        ));
+    }
+    let mut text = format!("{}\n", record.render(JsonFormat::FILE));
+    let mut kept = None;
+    if args.edit {
+        let worked = draft::edited(session, &workspace, address.name(), &text)?;
+        text.clone_from(&worked.text);
+        kept = Some(worked);
+    }
+    let because = format!("create {address}");
+    let plan = Plan { changes: vec![Change::Create { address, text }], because };
+    let done = session.commit(&mut workspace, &plan, args.change);
+    draft::settle(kept, done, args.change)
+}
+
+/// Whether somebody who creates this wants a note.
+fn is_note(what: &str) -> bool {
+    what == "note" || what == "notes" || what.starts_with("notes/") || what.starts_with(".memories/")
+}
+
+fn create_note(session: &Session<'_>, args: &CreateArgs) -> CliResult {
+    let address = note_address(args)?;
+    let note_type = args.note_type.as_deref().map(note_type).transpose()?;
+    let mut workspace = session.open()?;
+    let content = match (&args.from, &args.text) {
+        (Some(path), _) => read_note(session, path)?,
+        (None, text) => text.clone().unwrap_or_default(),
+    };
+    let mut text = notes::draft(&content, note_type, &args.tags);
+    if let Some(title) = &args.title {
+        text = notes::titled(&text, title);
+    }
+    for assignment in assignments(&args.set)? {
+        text = notes::set(&text, &assignment.path, FieldEdit::Text(&assignment.value));
+    }
+    let mut kept = None;
+    if args.edit {
+        let worked = draft::edited(session, &workspace, address.name(), &text)?;
+        if worked.is_untouched() && content.trim().is_empty() {
+            let nothing = CliError::usage(
+                format!("cannot create {address}: the editor left the template as it was"),
+                "write the note below its frontmatter and save the file, or give --text",
+            );
+            return draft::settle(Some(worked), Err(nothing), args.change);
+        }
+        text.clone_from(&worked.text);
+        kept = Some(worked);
+    }
+    let because = format!("create {address}");
+    let plan = Plan { changes: vec![Change::Create { address, text }], because };
+    let done = session.commit(&mut workspace, &plan, args.change);
+    draft::settle(kept, done, args.change)
+}
+
+/// The address that was typed, or that the title asks for.
+fn note_address(args: &CreateArgs) -> Result<Address, CliError> {
+    let typed = args.category.strip_prefix("notes/").or(args.category.strip_prefix(".memories/"));
+    match (typed, &args.title) {
+        (Some(name), _) => note_named(name),
+        (None, Some(title)) if !title.trim().is_empty() => Ok(notes::for_title(title)),
+        (None, _) => Err(CliError::usage(
+            "cannot create a note without a name",
+            "add --title \"…\", or name it as in `lorelane create notes/auth-plan`",
+        )),
+    }
+}
