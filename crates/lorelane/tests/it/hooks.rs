@@ -897,7 +897,10 @@ fn what_a_script_wrote_is_examined_like_everything_else() {
     scratch.put(new, "{}");
     scratch.put(valid, whole.replace("use-jwt", "use-paseto").replace("JWT", "PASETO"));
     let told = after(&scratch, "python gen.py");
-    assert!(told.contains("new.json") && !told.contains("use-paseto") && !told.contains("restored"), "{told}");
+    assert!(
+        told.contains("new.json") && !told.contains("use-paseto") && !told.contains("restored"),
+        "{told}"
+    );
     assert!(!scratch.exists(new));
     assert!(scratch.lorelane("search paseto").expect(0).out.contains("decision/use-paseto"));
     // Over a memory, in place: the times of its folder stay as they were.
