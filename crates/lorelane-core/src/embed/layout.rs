@@ -346,12 +346,12 @@ mod tests {
             bytes
         };
         for (bytes, why) in [
-            (vec![], "it is shorter than its head"),
-            (changed(0, b'L'), "it does not begin as a table of vectors does"),
-            (changed(8, 200), "its number of slots does not fit its pieces"),
-            (changed(12, 15), "its number of slots does not fit its pieces"),
-            (good[..good.len() - 1].to_vec(), "it is shorter than its head says"),
-            ([good.clone(), vec![0]].concat(), "it is longer than its head says"),
+            (vec![], "the file is shorter than its header"),
+            (changed(0, b'L'), "the file does not start with the magic bytes of a vector table"),
+            (changed(8, 200), "the number of slots does not fit the number of pieces"),
+            (changed(12, 15), "the number of slots does not fit the number of pieces"),
+            (good[..good.len() - 1].to_vec(), "the file is shorter than its header says"),
+            ([good.clone(), vec![0]].concat(), "the file is longer than its header says"),
         ] {
             assert_eq!(Table::from_bytes(&bytes).unwrap_err().to_string(), why);
         }

@@ -505,6 +505,6 @@ mod tests {
         };
         assert!(Document::parse(&object(KEYS_MAX)).is_ok());
         let fault = Document::parse(&object(80_000)).unwrap_err();
-        assert_eq!(fault.what, "an object of more than 10000 keys");
+        assert_eq!(fault.what, "object with more than 10000 keys");
     }
 }

@@ -231,7 +231,7 @@ fn what_a_full_category_cannot_take_waits() {
         may_ask: AskPolicy::Yes,
     };
     let said = || project.open().capture().stop(&project.env, &turn).unwrap();
-    assert!(matches!(said(), Some(StopRequest::Full(text)) if text.contains("[DECISION] waits")));
+    assert!(matches!(said(), Some(StopRequest::Full(text)) if text.contains("[DECISION] on hold")));
     assert_eq!(said(), None, "it is said once");
     let kept = project.open().files().captures().load("s").unwrap();
     assert_eq!(kept.open_items().map(|item| item.category).collect::<Vec<_>>(), [Category::Decision]);

@@ -461,7 +461,7 @@ fn without_a_home_the_journal_is_kept_in_the_lane() {
     run(&["log"]).expect(0);
     // With a home again, its receipts join the others.
     let said = scratch.lorelane("retire use-jwt").expect(0);
-    assert!(said.err.contains("moved 2 receipts"), "{}", said.text());
+    assert!(said.err.contains("moved log entries from the lane to the state folder: 2"), "{}", said.text());
     scratch.lorelane("log --verify").expect(0);
     assert!(!scratch.exists(".claude/memory/.lorelane-journal"));
 }

@@ -135,7 +135,7 @@ fn what_cannot_be_understood_is_an_error_with_its_line() {
     let scratch = team();
     scratch.put("wrong.jsonl", "{\"query\": \"a\", \"must\": [\"notes/a\"]}\n\n{\"query\": \"b\"}\n");
     let table = [
-        ("bench --expect wrong.jsonl", "wrong.jsonl expects: line 3: it expects nothing"),
+        ("bench --expect wrong.jsonl", "wrong.jsonl: line 3: it expects nothing"),
         ("bench --expect none.jsonl", "none.jsonl: "),
     ];
     for (line, said) in table {

@@ -395,7 +395,7 @@ fn memories_that_a_new_root_hides_are_named() {
     scratch.lorelane("config set memory_root docs/mem").expect(0);
     scratch.lorelane("init").expect(0);
     let found = scratch.lorelane("doctor").expect(1).out;
-    assert!(["memory_root", "1 ", ".claude/memory"].iter().all(|name| found.contains(name)), "{found}");
+    assert!(["memory_root", "(1)", ".claude/memory"].iter().all(|name| found.contains(name)), "{found}");
     let status = scratch.lorelane("status").expect(0).out;
     assert!(status.contains("NEEDS ATTENTION") && status.contains("memory_root hides memories"), "{status}");
     scratch.lorelane("config set memory_root .claude/memory").expect(0);

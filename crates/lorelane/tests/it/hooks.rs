@@ -716,7 +716,7 @@ fn a_full_category_is_said_to_the_person_once() {
     scratch.configure(r#"{"max_memories_per_category": 2}"#);
     stop("s-3").expect(2);
     scratch.configure(r#"{"max_memories_per_category": 1}"#);
-    assert!(stop("s-4").expect(0).out.contains("[DECISION] waits"), "there was room meanwhile");
+    assert!(stop("s-4").expect(0).out.contains("[DECISION] on hold"), "there was room meanwhile");
 }
 
 pub fn tool(name: &str, key: &str, value: &str) -> [(&'static str, Json); 2] {

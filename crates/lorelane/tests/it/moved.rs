@@ -460,6 +460,6 @@ fn status_names_the_file_of_the_id() {
     for (git, id) in [(false, OWN_ID), (true, GIT_ID)] {
         let scratch = used(git);
         let said = scratch.lorelane("status").expect(0).out;
-        assert!(said.contains(&format!("~/project/{id}  (id of the project")), "{said}");
+        assert!(said.contains(&format!("~/project/{id}  (project id")), "{said}");
     }
 }

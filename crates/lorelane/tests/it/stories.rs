@@ -390,7 +390,7 @@ fn a_field_that_an_update_cannot_change_is_named() {
     for set in ["record_status=retired", "id=other", "category=runbook", "created_at=2020-01-01T00:00:00Z"] {
         let said = scratch.lorelane(&format!("update use-jwt --set {set}")).expect(2);
         let key = set.split('=').next().unwrap();
-        assert!(said.err.contains(&format!("{key} is immutable")), "{}", said.text());
+        assert!(said.err.contains(&format!("{key}: immutable")), "{}", said.text());
     }
     assert_eq!(scratch.read(USE_JWT), before);
 }

@@ -255,8 +255,8 @@ fn what_cannot_be_started_is_said() {
     for (line, what) in [
         ("mcp --profile none", "'none' is not a profile"),
         ("mcp --http 0.0.0.0:0", "can be reached by other machines"),
-        ("mcp --http nowhere", "is no address"),
-        ("mcp stdio", "does not know `stdio`"),
+        ("mcp --http nowhere", "is not an address"),
+        ("mcp stdio", "unexpected argument 'stdio'"),
         ("--json mcp", "takes no options before it"),
     ] {
         let said = scratch.lorelane(line).expect(2);

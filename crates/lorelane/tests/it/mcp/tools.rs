@@ -180,7 +180,7 @@ fn what_is_wrong_is_said_inside_the_result_all_at_once() {
     for (tool, arguments, what) in [
         ("memory_delete", "{}", "there is no tool `memory_delete`"),
         ("memory_save", "{}", "without category and title"),
-        ("memory_save", r#"{"address": "use-jwt"}"#, "nothing to change"),
+        ("memory_save", r#"{"address": "use-jwt"}"#, "no change was given"),
         (
             "memory_save",
             r#"{"address": "use-jwt", "category": "runbook", "tags": ["x"]}"#,
