@@ -50,6 +50,7 @@ mod why;
 use args::{Cli, Command, command};
 use clap::FromArgMatches;
 use lorelane_core::change::{Change, Effect, Plan};
+use lorelane_core::mark::MarkKind;
 use lorelane_core::refusal::Refusal;
 use lorelane_core::secret;
 use lorelane_engine::backend::StoreError;
@@ -141,13 +142,22 @@ impl Session<'_> {
     /// Commits the plan, or only previews it with `--dry-run`, and prints the result.
     fn commit(&self, workspace: &mut Workspace, plan: &Plan, change: ChangeArgs) -> CliResult {
         let receipt = if change.dry_run { workspace.preview(plan)? } else { workspace.commit(plan)? };
-        let revises = plan.changes.iter().all(|change| matches!(change, Change::Revise { .. }));
         let changed = receipt.outcomes.iter().any(|outcome| !matches!(outcome.deed, Effect::Already(_)));
-        match self.json || changed || !revises {
-            true => output::receipt(&receipt, self.json, change.dry_run),
-            false => output::same_contents(&receipt),
+        match unchanged(plan).filter(|_| !self.json && !changed) {
+            Some(why) => output::unchanged(&receipt, why),
+            None => output::receipt(&receipt, self.json, change.dry_run),
         }
         Ok(Exit::Done)
+    }
+}
+
+/// Why a plan that asks for something else than a lifecycle changed nothing. The receipt only has the lifecycle.
+fn unchanged(plan: &Plan) -> Option<&'static str> {
+    match plan.changes.as_slice() {
+        [Change::Revise { .. }] => Some("already has these contents"),
+        [Change::Mark { kind: MarkKind::Pin, .. }] => Some("is already pinned"),
+        [Change::Mark { kind: MarkKind::Unpin, .. }] => Some("is not pinned"),
+        _ => None,
     }
 }
 

@@ -124,11 +124,11 @@ pub fn receipt(receipt: &Receipt, json: bool, dry_run: bool) {
     out(&text);
 }
 
-/// Prints that a revision changed nothing: the lifecycle, which [`receipt`] would name, is not what was asked for.
-pub fn same_contents(receipt: &Receipt) {
+/// Prints why nothing was changed.
+pub fn unchanged(receipt: &Receipt, why: &str) {
     notices(&receipt.notices);
     for outcome in &receipt.outcomes {
-        out(&format!("No change: {} already has these contents\n", outcome.address));
+        out(&format!("No change: {} {why}\n", outcome.address));
     }
 }
 

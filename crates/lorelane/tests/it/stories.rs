@@ -489,6 +489,28 @@ fn a_revision_expects_the_file_that_was_read() {
     );
 }
 
+#[test]
+fn a_change_that_changes_nothing_says_why() {
+    let scratch = Scratch::with_jwt();
+    scratch.lorelane("pin use-jwt").expect(0);
+    for (line, why) in [
+        ("update use-jwt --set context=Slow", "already has these contents"),
+        ("pin use-jwt", "is already pinned"),
+        ("restore use-jwt", "is already active"),
+    ] {
+        assert_eq!(
+            scratch.lorelane(line).expect(0).out,
+            format!("No change: decision/use-jwt {why}\n"),
+            "{line}"
+        );
+    }
+    scratch.lorelane("unpin use-jwt").expect(0);
+    assert_eq!(
+        scratch.lorelane("unpin use-jwt").expect(0).out,
+        "No change: decision/use-jwt is not pinned\n"
+    );
+}
+
 /// Runs `edit` with an editor that is a shell script.
 fn edit(scratch: &Scratch, line: &str, script: &str) -> crate::scratch::Said {
     let editor = scratch.folder.join("editor.sh");
