@@ -537,7 +537,7 @@ fn create(
     let said = String::from_utf8_lossy(&output.stdout);
     match output.status.code() {
         Some(0) => {
-            let address = said.lines().find_map(|line| line.strip_prefix("created ")?.split(' ').next());
+            let address = said.lines().find_map(|line| line.strip_prefix("Created ")?.split(' ').next());
             let unclear = || Failure::new(format!("cannot find the address in `{}`", said.trim()));
             address.map(|address| Some(address.to_owned())).ok_or_else(unclear)
         }

@@ -1,4 +1,4 @@
-//! `append`: adds a text to the end of a note.
+//! `append`: adds text to the end of a note.
 
 use super::input::read_note;
 use super::shared_args::ChangeArgs;
@@ -7,9 +7,9 @@ use clap::Args;
 use lorelane_core::change::{Change, Draft, Plan};
 use std::path::Path;
 
-/// Add a text to the end of a note
+/// Add text to the end of a note
 ///
-/// One empty line lies between what stood there and what comes. A record takes no appended text.
+/// The text is added after an empty line. Use `update` to change a record.
 #[derive(Debug, Args)]
 #[command(
     after_help = "Example:\n  lorelane append notes/auth-plan \"Tokens live for 15 minutes.\"\n  date | lorelane append notes/journal -"
@@ -17,7 +17,7 @@ use std::path::Path;
 pub struct AppendArgs {
     /// An address such as notes/auth-plan, or a unique name
     address: String,
-    /// The text, or `-` for standard input
+    /// Text to add, or `-` for standard input
     #[arg(default_value = "-", value_name = "TEXT|-", allow_hyphen_values = true)]
     text: String,
     #[command(flatten)]

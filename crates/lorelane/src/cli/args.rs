@@ -1,7 +1,7 @@
-//! What can be typed.
+//! The parser: global options, the list of commands, and the grouped help.
 //!
-//! The help of a command is its documentation: one line for `-h`, the story for `--help`. It is written where the
-//! command is.
+//! Arguments and help of a command are in the file of the command: one line for `-h`, the details and an example for
+//! `--help`.
 
 use super::{
     append, archive, bench, candidate, compat, completions, config, consolidate, create, doctor, duplicates,
@@ -13,26 +13,28 @@ use std::collections::BTreeSet;
 use std::path::PathBuf;
 use std::sync::Arc;
 
+const ABOUT: &str = "Memory for AI coding agents, in plain files that you control";
+
 #[derive(Debug, Parser)]
 #[command(
     name = "lorelane",
     version,
-    about = "The memory of AI coding agents that people can trust",
+    about = ABOUT,
     disable_help_subcommand = true,
     max_term_width = 100
 )]
 pub struct Cli {
-    /// Work in this folder instead of the current one
-    #[arg(short = 'C', global = true, value_name = "DIR", help_heading = "Everywhere")]
+    /// Run in this folder instead of the current one
+    #[arg(short = 'C', global = true, value_name = "DIR", help_heading = "Global options")]
     pub directory: Option<PathBuf>,
     /// Print one JSON document instead of text
-    #[arg(long, global = true, help_heading = "Everywhere")]
+    #[arg(long, global = true, help_heading = "Global options")]
     pub json: bool,
     #[command(subcommand)]
     pub command: Command,
 }
 
-/// The commands in the four groups of the help.
+/// The order of the commands in the help.
 pub const GROUPS: [(&str, &[&str]); 4] = [
     (
         "Everyday",
@@ -42,7 +44,7 @@ pub const GROUPS: [(&str, &[&str]); 4] = [
         ],
     ),
     (
-        "Care",
+        "Maintenance",
         &[
             "append",
             "retire",
@@ -122,23 +124,32 @@ pub enum Command {
 pub fn command() -> clap::Command {
     let command = Cli::command();
     let options = Arc::new(options(&command));
-    let mut help = String::from(
-        "The memory of AI coding agents that people can trust\n\nUsage: lorelane [-C DIR] [--json] <COMMAND>\n",
-    );
+    let mut help = format!("{ABOUT}\n\nUsage: lorelane [-C DIR] [--json] <COMMAND>\n");
     for (group, names) in GROUPS.iter().filter(|(_, names)| !names.is_empty()) {
         help.push_str(&format!("\n{group}:\n"));
         for name in *names {
             let about = command.find_subcommand(name).and_then(clap::Command::get_about);
-            help.push_str(&format!("  {name:<12} {}\n", about.map(ToString::to_string).unwrap_or_default()));
+            help.push_str(&format!("  {name:<14} {}\n", about.map(ToString::to_string).unwrap_or_default()));
         }
     }
     help.push_str(
-        "\nEverywhere:\n  -C DIR       Work in this folder instead of the current one\n  --json       Print one JSON document instead of text\n  -h, --help   Print help; after a command, its own with an example\n  -V, --version\n\nExit codes: 0 done, 1 nothing found or a check failed, 2 refused: nothing changed, 3 failed half-way: the next change settles it\n",
+        "\nGlobal options:
+  -C DIR         Run in this folder instead of the current one
+  --json         Print one JSON document instead of text
+  -h, --help     Print help; after a command, the help of that command
+  -V, --version  Print the version
+
+Exit codes:
+  0  done
+  1  nothing found, or a check failed
+  2  rejected: nothing was changed
+  3  failed halfway: the next change completes it or rolls it back
+",
     );
     checking_free_texts(command, &options).override_help(help)
 }
 
-/// Every option of every command, as it is typed.
+/// The options of all commands, as they are typed.
 fn options(command: &clap::Command) -> BTreeSet<String> {
     let mut options: BTreeSet<String> = ["-h", "--help", "-V", "--version"].map(str::to_owned).into();
     for argument in command.get_arguments() {
@@ -149,17 +160,19 @@ fn options(command: &clap::Command) -> BTreeSet<String> {
     options
 }
 
-/// A text may begin with `-`. One that is an option of ours means that the text was forgotten: `--reason --dry-run`
-/// must not retire anything.
+/// Rejects an option in place of a text. A text may begin with `-`, but `--reason --dry-run` means that the text was
+/// forgotten, and must not retire anything.
+///
+/// It is added here and not in each command: a command that named the parser would be in a cycle with it.
 fn checking_free_texts(command: clap::Command, options: &Arc<BTreeSet<String>>) -> clap::Command {
     let checked = |argument: clap::Arg| {
-        // The arguments of a script are its own.
+        // The arguments of a compat script are not checked: it parses them itself.
         if !argument.is_allow_hyphen_values_set() || argument.is_trailing_var_arg_set() {
             return argument;
         }
         let options = Arc::clone(options);
         argument.value_parser(move |text: &str| match options.contains(text) {
-            true => Err("this is an option: its text is missing"),
+            true => Err("this is an option, not a value"),
             false => Ok(text.to_owned()),
         })
     };

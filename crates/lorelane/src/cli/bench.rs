@@ -1,4 +1,4 @@
-//! How well recall finds the memories of this project.
+//! `bench`: measures how well recall finds this project's memories.
 
 use super::shared_args::ChangeArgs;
 use super::{CliError, CliResult, Exit, Session, output};
@@ -11,23 +11,23 @@ use lorelane_engine::workspace::BenchOutcome;
 use std::fmt::Write as _;
 use std::path::PathBuf;
 
-/// How many questions that went wrong are shown to a person.
+/// Limit of failed questions in the text.
 const WORST: usize = 5;
 const QUERY_MAX: usize = 80;
 
-/// Measure how well recall finds these memories
+/// Measure how well search finds this project's memories
 ///
-/// Asks what `.lorelane/expectations.jsonl` and --expect expect, and questions that are built from the memories
-/// themselves, some of which nothing answers. The results are kept, and compared with those of the last good run.
-/// A line of such a file is {"query": "…", "must": ["decision/use-jwt"], "must_not": [], "within": 5}.
-/// Exit code 1 says that recall got worse, or does not do what is expected.
+/// Runs your expectations (`.lorelane/expectations.jsonl` and --expect files) and questions generated from the memories,
+/// some of which no memory answers. The results are stored and compared with the last good run. A line of such a file is
+/// {"query": "…", "must": ["decision/use-jwt"], "must_not": [], "within": 5}. Exit code 1: recall got worse, or an
+/// expectation is not met.
 #[derive(Debug, Args)]
 #[command(after_help = "Example:\n  lorelane bench\n  lorelane bench --expect team.jsonl --dry-run")]
 pub struct BenchArgs {
-    /// Also what this file expects; can be repeated
+    /// Also read expectations from this file; can be repeated
     #[arg(long, value_name = "FILE")]
     expect: Vec<PathBuf>,
-    /// Take what fell as it is: later runs are compared with this one
+    /// Accept lower results: later runs are compared with this one
     #[arg(long)]
     accept: bool,
     #[command(flatten)]
@@ -40,8 +40,8 @@ pub(super) fn run(session: &Session<'_>, args: &BenchArgs) -> CliResult {
     let mut benched = workspace.maintenance().bench(&given)?;
     if benched.report.is_empty() {
         return Err(CliError::usage(
-            "cannot measure recall: no memory says enough to be asked about, and nothing is expected",
-            "write some memories, or expectations in .lorelane/expectations.jsonl",
+            "cannot measure recall: no memory has enough text for a question, and there are no expectations",
+            "save some memories, or write expectations to .lorelane/expectations.jsonl",
         ));
     }
     if args.accept {
@@ -63,7 +63,7 @@ fn shown(benched: &BenchOutcome, args: &BenchArgs) -> String {
     let Measures { answerable, unanswerable, .. } = report.measures;
     let mut text = format!(
         "memories      {memories}\n\
-         questions     {answerable}, and {unanswerable} that nothing answers\n\
+         questions     {answerable}, and {unanswerable} that no memory answers\n\
          expectations  {}\n\
          search        {:.1} ms\n\n",
         report.tried.len(),
@@ -75,23 +75,23 @@ fn shown(benched: &BenchOutcome, args: &BenchArgs) -> String {
         for miss in &tried.misses {
             let _ = writeln!(text, "       {}", miss_text(report, tried, miss));
         }
-        let _ = writeln!(text, "       came: {}", listed(&tried.came));
+        let _ = writeln!(text, "       top results: {}", listed(&tried.came));
     }
     let worst = report.worst();
     for asked in worst.iter().take(WORST) {
         let _ = writeln!(text, "\nwrong  {}\n       {}", quoted(&asked.question.text), went_wrong(asked));
     }
     if worst.len() > WORST {
-        let _ = writeln!(text, "\n{} more went wrong: `--json` shows them", worst.len() - WORST);
+        let _ = writeln!(text, "\n{} more failed; `--json` lists them", worst.len() - WORST);
     }
     let _ = writeln!(text, "\n{}", verdict(report, args));
     text
 }
 
-/// The measures of all questions; beside them those of the questions that the baseline asked, then and now.
+/// The measures of all questions, and of those that the baseline also has: then and now.
 fn table(report: &BenchReport) -> String {
     let mut text = String::new();
-    let heading = if report.compared.is_some() { "       before  the same now" } else { "" };
+    let heading = if report.compared.is_some() { "     baseline  the same now" } else { "" };
     let _ = writeln!(text, "           all{heading}");
     for measure in Measure::ALL {
         let _ = write!(text, "{:<8}{}", measure.name(), points(&report.measures, measure));
@@ -111,28 +111,31 @@ fn points(measures: &Measures, measure: Measure) -> String {
 fn went_wrong(asked: &BenchQuestion) -> String {
     let came = listed(&asked.came);
     match (&asked.question.wanted, asked.place) {
-        (Some(wanted), Some(place)) => format!("{wanted} came in place {place}; first came: {came}"),
-        (Some(wanted), None) => format!("{wanted} did not come; came: {came}"),
-        (None, _) => format!("nothing answers this; came: {came}"),
+        (Some(wanted), Some(place)) => format!("{wanted} ranked #{place}; top results: {came}"),
+        (Some(wanted), None) => format!("{wanted} was not found; top results: {came}"),
+        (None, _) => format!("no memory answers this; top results: {came}"),
     }
 }
 
 fn verdict(report: &BenchReport, args: &BenchArgs) -> String {
-    let kept = if args.change.dry_run { ", not kept" } else { "" };
+    let kept = if args.change.dry_run { " (dry run: not stored)" } else { "" };
     let unmet = report.tried.iter().filter(|tried| !tried.misses.is_empty()).count();
     let mut wrong: Vec<String> = Vec::new();
     if unmet > 0 {
-        wrong.push(format!("not met: {unmet} of {} expectations", report.tried.len()));
+        wrong.push(format!(
+            "Not met: {unmet} of {}",
+            output::count(report.tried.len(), "expectation", "expectations")
+        ));
     }
     if !report.falls.is_empty() && !args.accept {
         let names: Vec<&str> = report.falls.iter().map(|fall| fall.measure.name()).collect();
-        wrong.push(format!("{} fell; `--accept` takes that as it is", names.join(", ")));
+        wrong.push(format!("{} fell; `--accept` makes this run the baseline", names.join(", ")));
     }
     match (wrong.is_empty(), report.compared.is_some()) {
         (false, _) => format!("{}{kept}", wrong.join("; ")),
-        (true, _) if args.accept => format!("accepted: later runs are compared with this one{kept}"),
-        (true, true) => format!("no worse than before{kept}"),
-        (true, false) => format!("the first run: later ones are compared with it{kept}"),
+        (true, _) if args.accept => format!("Accepted: later runs are compared with this one{kept}"),
+        (true, true) => format!("No worse than the baseline{kept}"),
+        (true, false) => format!("First run: later runs are compared with it{kept}"),
     }
 }
 

@@ -1,4 +1,4 @@
-//! `candidate`: the memory that new information belongs to.
+//! `candidate`: finds the memory that new information belongs to.
 
 use super::input::category;
 use super::{CliResult, Exit, Session, output};
@@ -6,7 +6,7 @@ use clap::Args;
 
 /// Find the memory that new information belongs to
 ///
-/// Prints a JSON document for an agent: the candidate, what may be done with it, and why.
+/// Prints a JSON document for an agent: the candidate, the allowed actions, and why.
 #[derive(Debug, Args)]
 #[command(
     after_help = "Example:\n  lorelane candidate decision --new-info \"auth moved from JWT to PASETO\""
@@ -14,7 +14,7 @@ use clap::Args;
 pub struct CandidateArgs {
     /// session_summary, decision, runbook, constraint, tech_debt or preference
     category: String,
-    /// What was learned
+    /// The new information
     #[arg(long, value_name = "TEXT", allow_hyphen_values = true)]
     new_info: String,
     /// What happened to the subject

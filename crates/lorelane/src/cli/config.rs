@@ -1,4 +1,4 @@
-//! `config`: every key with its value and where it comes from.
+//! `config`: shows and changes settings.
 
 use super::shared_args::ChangeArgs;
 use super::{CliError, CliResult, Exit, Session, output};
@@ -9,21 +9,29 @@ use lorelane_core::policy::{self, Setting, Weakening};
 use std::fmt::Write as _;
 use std::path::Path;
 
-/// Read and change settings
+/// Show and change settings
 #[derive(Debug, Subcommand)]
 #[command(after_help = "Example:\n  lorelane config list\n  lorelane config set delete.grace_period_days 14")]
 pub enum ConfigCommand {
-    /// Print the value in force
-    Get { key: String },
-    /// Change a value in the file where it belongs
-    Set {
+    /// Print the value of a key
+    #[command(after_help = "Example:\n  lorelane config get delete.grace_period_days")]
+    Get {
+        /// Key, as `config list` prints it
         key: String,
+    },
+    /// Set a key in the file it belongs to
+    #[command(after_help = "Example:\n  lorelane config set delete.grace_period_days 14")]
+    Set {
+        /// Key, as `config list` prints it
+        key: String,
+        /// New value
         #[arg(allow_negative_numbers = true)]
         value: String,
         #[command(flatten)]
         change: ChangeArgs,
     },
-    /// Print every key with its value and where it comes from
+    /// Print every key with its value and the file it comes from
+    #[command(after_help = "Example:\n  lorelane config list")]
     List,
 }
 
@@ -37,7 +45,7 @@ pub(super) fn run(session: &Session<'_>, command: &ConfigCommand) -> CliResult {
                 let mut text = String::new();
                 for setting in workspace.policy().settings() {
                     let file = setting.file.as_deref().map(Path::new);
-                    // Most stand in the project: its own path says nothing new on every line.
+                    // Most files are in the project: repeating its path on every line adds nothing.
                     let inside = file.map(|file| file.strip_prefix(workspace.project()).unwrap_or(file));
                     let origin =
                         inside.map_or_else(|| "default".to_owned(), |file| file.display().to_string());
@@ -53,8 +61,8 @@ pub(super) fn run(session: &Session<'_>, command: &ConfigCommand) -> CliResult {
         ConfigCommand::Get { key } => {
             let Some(setting) = workspace.policy().get(key) else {
                 return Err(CliError::usage(
-                    format!("there is no key `{key}`"),
-                    "`lorelane config list` shows all",
+                    format!("'{key}' is not a key"),
+                    "`lorelane config list` shows all keys",
                 ));
             };
             print_held_back(workspace.policy().held_back.iter().filter(|held| held.key == *key));
@@ -73,7 +81,7 @@ pub(super) fn run(session: &Session<'_>, command: &ConfigCommand) -> CliResult {
             })?;
             let (file, notices) = workspace.settings().set_config(known.home, key, &value, change.dry_run)?;
             output::notices(&notices);
-            let did = if change.dry_run { "would set" } else { "set" };
+            let did = if change.dry_run { "Would set" } else { "Set" };
             if session.json {
                 output::document(&ConfigChangeView::of(key, &value, &file));
             } else {

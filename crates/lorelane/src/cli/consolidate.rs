@@ -1,4 +1,4 @@
-//! Captures become memories: what an agent is asked, and what became of its answer.
+//! `consolidate`: prints captures as tasks for an agent, and saves its answers.
 
 use super::input::read_record;
 use super::shared_args::ChangeArgs;
@@ -20,32 +20,32 @@ use lorelane_engine::workspace::{
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
-/// Turn what sessions left to be saved into memories
+/// Review and save what past sessions captured
 ///
-/// `prepare` prints what is to be drafted; the agent drafts and has each draft verified; `commit` decides and
-/// saves. What the store permits wins over what the agent proposes.
+/// `prepare` prints what to draft; the agent drafts and has each draft verified; `commit` checks and saves. The rules of
+/// the store override what the agent proposes.
 #[derive(Debug, Subcommand)]
 #[command(after_help = "Example:\n  lorelane consolidate prepare\n  lorelane consolidate commit")]
 pub enum ConsolidateCommand {
-    /// Print what is to be drafted: context, candidate, allowed actions, fields
+    /// Print what to draft: context, candidate, allowed actions and fields
     ///
-    /// Exit code 1 says that nothing is open.
+    /// Exit code 1: nothing is open.
     #[command(after_help = "Example:\n  lorelane consolidate prepare --json")]
     Prepare {
-        /// Of this session instead of the newest one with something open
+        /// Use this session instead of the newest one with open items
         #[arg(long, value_name = "SESSION")]
         session: Option<String>,
     },
-    /// Check what was drafted, decide and save
+    /// Check the drafts and save them
     ///
-    /// Takes answers as `prepare` asks for them, from the files that it named unless others are given. An item
-    /// that is refused stops no other. Exit code 1 says that a verdict was FAIL or an item was refused.
+    /// Reads answers in the format that `prepare` shows, from the files that it named unless you pass others. A refused item
+    /// does not stop the others. Exit code 1: a verdict was FAIL, or an item was refused.
     #[command(after_help = "Example:\n  lorelane consolidate commit - < answer.json")]
     Commit {
-        /// Files with answers, `-` for standard input; else those that `prepare` named
+        /// Files with answers, or `-` for standard input; by default those that `prepare` named
         #[arg(value_name = "FILE")]
         files: Vec<PathBuf>,
-        /// The session of answers that name none
+        /// Session of answers that do not name one
         #[arg(long, value_name = "SESSION")]
         session: Option<String>,
         #[command(flatten)]
@@ -71,7 +71,7 @@ fn prepare(session: &Session<'_>, workspace: &mut Workspace, named: Option<&str>
         if session.json {
             output::document(&NoWorkView::default());
         } else {
-            output::out("nothing is open to be saved\n");
+            output::out("Nothing to save\n");
         }
         return Ok(Exit::Nothing);
     };
@@ -85,11 +85,15 @@ fn prepare(session: &Session<'_>, workspace: &mut Workspace, named: Option<&str>
     Ok(Exit::Done)
 }
 
-/// The work for an agent that reads: short, and nothing in it that could be taken for our own words.
+/// The tasks as text for an agent. Quotations are escaped: they must not look like instructions of lorelane.
 fn page(work: &DraftRequest, verifier: &str) -> String {
-    let mut page = format!("Session {}: {} to save", one_line(&work.session), items(work.tasks.len()));
+    let mut page = format!(
+        "Session {}: {} to save",
+        one_line(&work.session),
+        output::count(work.tasks.len(), "item", "items")
+    );
     if work.waiting > 0 {
-        let _ = write!(page, ", {} more after it", work.waiting);
+        let _ = write!(page, ", {} more waiting", work.waiting);
     }
     let _ = writeln!(page, ".\n{DATA}");
     for task in &work.tasks {
@@ -101,9 +105,9 @@ fn page(work: &DraftRequest, verifier: &str) -> String {
         page,
         "\nAnswer for each category with one JSON object, in its answer file or all of them as {{\"session\": …, \"items\": […]}}:\n\
          {}\n\
-         Give target and revision with UPDATE and DELETE only. An UPDATE says only the fields that change: lists are given whole, tags are added.\n\
+         Give target and revision with UPDATE and DELETE only. An UPDATE has only the fields that change; lists are given in full, tags are added.\n\
          Verify each draft against its context with {verifier}: PASS, ADVISORY (saved, with its issues) or FAIL (not saved). An item without a verdict is refused.\n\
-         Then run `lorelane consolidate commit{}`: it takes the answer files, or the FILEs that follow it, or `-` for standard input.\n",
+         Then run `lorelane consolidate commit{}`: it reads the answer files, or the FILEs that you pass, or standard input with `-`.\n",
         example.render(JsonFormat::LINE),
         session_option(&work.session)
     );
@@ -141,10 +145,6 @@ fn shown(text: &str) -> String {
     escaped(&one_line(text), usize::MAX)
 }
 
-fn items(count: usize) -> String {
-    if count == 1 { "1 item".to_owned() } else { format!("{count} items") }
-}
-
 fn commit(
     session: &Session<'_>,
     workspace: &mut Workspace,
@@ -159,7 +159,7 @@ fn commit(
     };
     let Some(report) = workspace.capture().consolidate(answers, named, dry_run)? else {
         return Err(CliError::usage(
-            "cannot consolidate: no session has anything open that this answers",
+            "cannot consolidate: no session has open items that this answers",
             "`lorelane consolidate prepare` shows what is open; `lorelane create` saves anything else",
         ));
     };
@@ -173,12 +173,12 @@ fn commit(
     Ok(if settled { Exit::Done } else { Exit::Nothing })
 }
 
-/// Reads every answer. One that cannot be read is named and stops no other; with none left nothing can be done.
+/// Reads every answer. An invalid one is reported and does not stop the others; it is an error if all are invalid.
 fn answers(session: &Session<'_>, files: &[PathBuf]) -> Result<Vec<AgentAnswer>, CliError> {
     if files.is_empty() {
         return Err(CliError::usage(
-            "cannot consolidate: there is no answer in the files that were prepared",
-            "write them as `lorelane consolidate prepare` says, name other files, or give `-` for standard input",
+            "cannot consolidate: no prepared answer file has an answer",
+            "write them as `lorelane consolidate prepare` shows, pass other files, or `-` for standard input",
         ));
     }
     let mut answers = Vec::new();
@@ -211,7 +211,7 @@ fn listed(faults: &[FieldFault]) -> String {
     text
 }
 
-/// One line for each item; what is wrong with one, and what to do, goes where errors go.
+/// Prints a line for each item to stdout, errors and hints to stderr.
 fn print_results(report: &ConsolidationReport, dry_run: bool) {
     let would = if dry_run { "would " } else { "" };
     let mut text = String::new();
@@ -225,7 +225,11 @@ fn print_results(report: &ConsolidationReport, dry_run: bool) {
             ItemOutcome::Postponed { why } => writeln!(text, "{would}POSTPONE {name}: {why}"),
             ItemOutcome::Failed { issues } => writeln!(text, "FAIL {name}: {}", shown_issues(issues)),
             ItemOutcome::Unclear(faults) => {
-                writeln!(text, "REFUSED {name}: {} wrong", wrong_fields(faults.len()))
+                writeln!(
+                    text,
+                    "REFUSED {name}: {}",
+                    output::count(faults.len(), "invalid field", "invalid fields")
+                )
             }
             ItemOutcome::Unfit { what, .. } => writeln!(text, "REFUSED {name}: {what}"),
             ItemOutcome::Refused(failure) => {
@@ -236,7 +240,11 @@ fn print_results(report: &ConsolidationReport, dry_run: bool) {
     }
     if report.open > 0 && !dry_run {
         let still = if report.open == 1 { "is" } else { "are" };
-        let _ = writeln!(text, "{} {still} open: lorelane consolidate prepare", items(report.open));
+        let _ = writeln!(
+            text,
+            "{} {still} open: run `lorelane consolidate prepare`",
+            output::count(report.open, "item", "items")
+        );
     }
     output::out(&text);
     report.ends.iter().for_each(print_error);
@@ -256,7 +264,7 @@ fn print_error(end: &ItemResult) {
         }
         ItemOutcome::Refused(failure) => output::failure(failure),
         ItemOutcome::Failed { .. } => {
-            output::err(&format!("hint: {name} stays open; mend the draft from its context, or answer NOOP"));
+            output::err(&format!("hint: {name} stays open; fix the draft from its context, or answer NOOP"));
         }
         ItemOutcome::Saved { .. } | ItemOutcome::Noop { .. } | ItemOutcome::Postponed { .. } => {}
     }
@@ -266,13 +274,9 @@ fn named(end: &ItemResult) -> &'static str {
     end.category.map_or("an item", Category::name)
 }
 
-fn wrong_fields(count: usize) -> String {
-    if count == 1 { "1 field is".to_owned() } else { format!("{count} fields are") }
-}
-
 fn shown_issues(issues: &[String]) -> String {
     match issues.is_empty() {
-        true => "no issue is named".to_owned(),
+        true => "no issues given".to_owned(),
         false => issues
             .iter()
             .map(|issue| cut(&secret::masked(&one_line(issue)), 200))

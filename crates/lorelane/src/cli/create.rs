@@ -15,22 +15,22 @@ use std::path::PathBuf;
 
 /// Save a new memory
 ///
-/// The title becomes the file's name. Fields are set with --set; a content field needs no `content.` before
-/// it, a list field can be set several times. What is wrong is named all at once.
+/// The title becomes the file name. --set sets a field: a content field needs no `content.` prefix, and a list field
+/// can be set several times. Invalid input is rejected, with every error listed.
 #[derive(Debug, Args)]
 #[command(
     after_help = "Example:\n  lorelane create decision --title \"Use JWT for service auth\" --tag auth \\\n    --set context=\"Services need stateless auth\" --set decision=\"JWT, 15 minutes\" \\\n    --set rationale=\"No session store to run\""
 )]
 pub struct CreateArgs {
-    /// session_summary, decision, runbook, constraint, tech_debt, preference, note, or notes/NAME
+    /// session_summary, decision, runbook, constraint, tech_debt, preference, note or notes/NAME
     category: String,
-    /// One line that names the memory
+    /// Title of the memory, on one line
     #[arg(long, allow_hyphen_values = true)]
     title: Option<String>,
-    /// What a note says
+    /// Text of a note
     #[arg(long, conflicts_with = "from", allow_hyphen_values = true)]
     text: Option<String>,
-    /// Of a note: plan, journal, fact, observation or reflection
+    /// Type of a note: plan, journal, fact, observation or reflection
     #[arg(long = "type", value_name = "TYPE")]
     note_type: Option<String>,
     /// Add a tag; can be repeated
@@ -39,10 +39,10 @@ pub struct CreateArgs {
     /// Set a field; can be repeated
     #[arg(long, value_name = "PATH=VALUE", allow_hyphen_values = true)]
     set: Vec<String>,
-    /// Start from a file (JSON, or Markdown for a note), or from standard input with `-`
+    /// Start from a file (JSON, or Markdown for a note), or from standard input if it is `-`
     #[arg(long, value_name = "FILE")]
     from: Option<PathBuf>,
-    /// Finish the memory in your editor before it is saved
+    /// Open the draft in your editor before it is saved
     #[arg(long)]
     edit: bool,
     #[command(flatten)]
@@ -56,7 +56,7 @@ pub(super) fn run(session: &Session<'_>, args: &CreateArgs) -> CliResult {
     if args.text.is_some() || args.note_type.is_some() {
         return Err(CliError::usage(
             format!("cannot create a {} with --text or --type", one_line(&args.category)),
-            "these are for notes: `lorelane create note`; a record is set with --set",
+            "these options are for notes (`lorelane create note`); set the fields of a record with --set",
         ));
     }
     create_record(session, args)
@@ -71,7 +71,7 @@ fn create_record(session: &Session<'_>, args: &CreateArgs) -> CliResult {
             let read = record_draft::read(&text).map_err(|why| {
                 CliError::usage(
                     format!("cannot use {} for a new {category}: {why}", path.display()),
-                    "give one JSON object",
+                    "the file must have one JSON object",
                 )
             })?;
             Some(read)
@@ -81,7 +81,7 @@ fn create_record(session: &Session<'_>, args: &CreateArgs) -> CliResult {
     let set = assignments(&args.set)?;
     let (address, record) =
         record_draft::begin(category, args.title.as_deref(), from, &args.tags, &set, workspace.now());
-    // A title of another type is for the validator, which names it beside all other errors.
+    // A title that is not text is left to the validator, which lists it with all other errors.
     if record.text("title").is_some_and(|title| title.trim().is_empty()) {
         return Err(CliError::usage(
             format!("cannot create a {category} without a title"),
@@ -101,7 +101,7 @@ fn create_record(session: &Session<'_>, args: &CreateArgs) -> CliResult {
     draft::settle(kept, done, args.change)
 }
 
-/// Whether somebody who creates this wants a note.
+/// Whether the argument asks for a note.
 fn is_note(what: &str) -> bool {
     what == "note" || what == "notes" || what.starts_with("notes/") || what.starts_with(".memories/")
 }
@@ -126,7 +126,7 @@ fn create_note(session: &Session<'_>, args: &CreateArgs) -> CliResult {
         let worked = draft::edited(session, &workspace, address.name(), &text)?;
         if worked.is_untouched() && content.trim().is_empty() {
             let nothing = CliError::usage(
-                format!("cannot create {address}: the editor left the template as it was"),
+                format!("cannot create {address}: the draft was not edited"),
                 "write the note below its frontmatter and save the file, or give --text",
             );
             return draft::settle(Some(worked), Err(nothing), args.change);
@@ -140,7 +140,7 @@ fn create_note(session: &Session<'_>, args: &CreateArgs) -> CliResult {
     draft::settle(kept, done, args.change)
 }
 
-/// The address that was typed, or that the title asks for.
+/// The address that was typed, or the one for the title.
 fn note_address(args: &CreateArgs) -> Result<Address, CliError> {
     let typed = args.category.strip_prefix("notes/").or(args.category.strip_prefix(".memories/"));
     match (typed, &args.title) {

@@ -1,4 +1,4 @@
-//! `doctor`: checks the store and what is installed into agents, and times the installed hooks.
+//! `doctor`: checks the store and the installed hooks, and measures how long the hooks take.
 
 use super::{CliResult, Exit, Session, output, setup};
 use crate::view::{DiagnosisView, LatencyView};
@@ -8,19 +8,19 @@ use lorelane_engine::setup::RUNS;
 use lorelane_engine::workspace::{Diagnosis, Failure, Finding, Workspace};
 use std::fmt::Write as _;
 
-/// Look for everything that is not as it should be
+/// Check the store for problems
 ///
-/// Changes nothing. Exit code 1 says that something was found.
+/// Also checks what `setup` installed. Changes nothing. Exit code 1: problems were found.
 #[derive(Debug, Args)]
 #[command(after_help = "Example:\n  lorelane doctor --secrets")]
 pub struct DoctorArgs {
-    /// Look for secrets in every memory
+    /// Also look for secrets in every memory
     #[arg(long)]
     secrets: bool,
     /// Only compare the index with a rebuild
     #[arg(long)]
     index: bool,
-    /// Only run the installed hooks as their agents do, and print how long they take
+    /// Only measure how long the installed hooks take, run as their agents run them
     #[arg(long)]
     latency: bool,
 }
@@ -34,7 +34,7 @@ pub(super) fn run(session: &Session<'_>, args: &DoctorArgs) -> CliResult {
     } else {
         let mut diagnosis = match Workspace::open(session.env, &session.env.cwd) {
             Ok(mut workspace) => workspace.maintenance().diagnose(args.secrets)?,
-            // Agents are set up for a machine, and can be wrong anywhere.
+            // Agents are set up per machine, so their settings are checked outside a project too.
             Err(none @ Failure::NoStore { .. }) => {
                 let (what, hint) = (none.to_string(), none.hint().into_owned());
                 let finding = Finding { check: "store", what, hint };
@@ -52,7 +52,7 @@ pub(super) fn run(session: &Session<'_>, args: &DoctorArgs) -> CliResult {
     if session.json {
         output::document(&DiagnosisView::of(&diagnosis));
     } else if findings.is_empty() {
-        output::out("everything is as it should be\n");
+        output::out("No problems found\n");
     } else {
         let mut text = String::new();
         for finding in findings {
@@ -64,14 +64,14 @@ pub(super) fn run(session: &Session<'_>, args: &DoctorArgs) -> CliResult {
     Ok(if findings.is_empty() { Exit::Done } else { Exit::Nothing })
 }
 
-/// What is wrong with what is installed. Without a home there is nothing that could be.
+/// Problems with what `setup` installed. Without a home folder nothing can be installed.
 fn setup_findings(session: &Session<'_>) -> Vec<Finding> {
     setup::open(session).map(|setup| setup.examine()).unwrap_or_default()
 }
 
 fn latency(session: &Session<'_>) -> CliResult {
     let Some(timings) = setup::open(session)?.latency(&session.env.cwd, RUNS)? else {
-        output::err("no hook is installed\nhint: `lorelane setup` connects the agents on this machine");
+        output::err("No hooks are installed\nhint: `lorelane setup` connects the agents on this machine");
         return Ok(Exit::Nothing);
     };
     if session.json {
@@ -96,7 +96,7 @@ fn latency(session: &Session<'_>) -> CliResult {
         if let Some(why) = &timing.failed {
             let name = timing.client.name();
             output::err(&format!(
-                "warning: the hook {} of {name} failed: {why}\nhint: `lorelane doctor` looks for why",
+                "warning: hook {} of {name} failed: {why}\nhint: run `lorelane doctor`",
                 timing.event
             ));
             ending = Exit::Nothing;

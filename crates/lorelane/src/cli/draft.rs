@@ -1,4 +1,4 @@
-//! A draft in the user's editor, which is kept until its text is saved.
+//! Drafts in the user's editor. A draft with edits is kept until they are saved.
 
 use super::shared_args::ChangeArgs;
 use super::{CliError, CliResult, Session, output};
@@ -11,7 +11,7 @@ use std::path::PathBuf;
 pub(super) struct EditedDraft {
     path: PathBuf,
     pub(super) text: String,
-    /// Whether there is work in it that could be lost.
+    /// Whether it has edits that could be lost.
     touched: bool,
 }
 
@@ -32,18 +32,18 @@ pub(super) fn edited(
     let text = drafts::edit(editor, &path).map_err(|why| {
         CliError::usage(
             format!("cannot edit {}: {why}", path.display()),
-            format!("set EDITOR; the draft is kept in {}", path.display()),
+            format!("set EDITOR; your draft is in {}", path.display()),
         )
     })?;
     Ok(EditedDraft { touched: text != before, path, text })
 }
 
-/// A draft that went in is removed, and so is one without work in it; any other is somebody's work and stays.
+/// Removes a draft that was saved or never edited. Any other has somebody's work in it and is kept.
 pub(super) fn settle(draft: Option<EditedDraft>, done: CliResult, change: ChangeArgs) -> CliResult {
     match (draft, &done) {
         (Some(draft), _) if draft.is_untouched() => drafts::discard(&draft.path),
         (Some(draft), Ok(_)) if !change.dry_run => drafts::discard(&draft.path),
-        (Some(draft), _) => output::err(&format!("note: your draft is kept in {}", draft.path.display())),
+        (Some(draft), _) => output::err(&format!("note: your draft is in {}", draft.path.display())),
         (None, _) => {}
     }
     done

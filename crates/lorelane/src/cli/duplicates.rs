@@ -1,4 +1,4 @@
-//! `duplicates`: memories that say nearly the same.
+//! `duplicates`: finds memories with nearly the same content.
 
 use super::input::kind;
 use super::{CliError, CliResult, Exit, Session, output};
@@ -8,28 +8,27 @@ use lorelane_core::text::one_line;
 use lorelane_engine::workspace::{Comparison, DuplicateGroup};
 use std::fmt::Write as _;
 
-/// Find memories that say nearly the same
+/// Find memories with nearly the same content
 ///
-/// Groups of active memories whose meanings nearly agree, and for notes the command that makes one of them. Exit
-/// code 1 says that there are none.
+/// Prints groups of similar active memories, and for notes the command that merges them. Exit code 1: there are none.
 #[derive(Debug, Args)]
 #[command(after_help = "Example:\n  lorelane duplicates --type journal --threshold 0.9")]
 pub struct DuplicatesArgs {
-    /// How much alike two memories must be, up to 1
+    /// Least similarity of two memories, up to 1
     #[arg(long, value_name = "SHARE", default_value = "0.85")]
     threshold: f64,
-    /// At most this many groups
+    /// Print at most this many groups
     #[arg(short = 'n', long, value_name = "COUNT", default_value = "5")]
     limit: usize,
-    /// Only this category, or this type of notes
+    /// Only this category or this type of notes
     #[arg(long = "type", value_name = "TYPE")]
     kind: Option<String>,
 }
 
 pub(super) fn run(session: &Session<'_>, args: &DuplicatesArgs) -> CliResult {
     if !(args.threshold > 0.0 && args.threshold <= 1.0) {
-        let what = format!("`--threshold {}` is no share", args.threshold);
-        return Err(CliError::usage(what, "write a number above 0 and up to 1, such as 0.85"));
+        let what = format!("cannot use --threshold {}: it is not above 0 and at most 1", args.threshold);
+        return Err(CliError::usage(what, "pass a number such as 0.85"));
     }
     let kind = args.kind.as_deref().map(kind).transpose()?;
     let mut workspace = session.open()?;
@@ -38,7 +37,7 @@ pub(super) fn run(session: &Session<'_>, args: &DuplicatesArgs) -> CliResult {
     if session.json {
         output::document(&DuplicatesView::of(&groups, args.threshold));
     } else if groups.is_empty() {
-        output::out("no two memories say nearly the same\n");
+        output::out("No duplicates found\n");
     } else {
         output::out(&groups.iter().map(group_shown).collect::<String>());
     }
@@ -51,7 +50,7 @@ fn group_shown(group: &DuplicateGroup) -> String {
         let _ = writeln!(text, "       {}  {}", memory.entry.address, one_line(&memory.preview));
     }
     if let Some(command) = merge_command(group) {
-        let _ = writeln!(text, "       run: {command}");
+        let _ = writeln!(text, "       merge them: {command}");
     }
     text
 }

@@ -5,9 +5,9 @@ use super::{CliResult, Session, draft};
 use clap::Args;
 use lorelane_core::change::{Change, Draft, Plan};
 
-/// Change a memory in your editor
+/// Edit a memory in your editor
 ///
-/// Opens a draft in $VISUAL or $EDITOR. A draft that is refused is kept, and its path is printed.
+/// Opens a draft in $VISUAL or $EDITOR. A draft that is rejected is kept, and its path is printed.
 #[derive(Debug, Args)]
 #[command(after_help = "Example:\n  lorelane edit use-jwt-for-service-auth")]
 pub struct EditArgs {

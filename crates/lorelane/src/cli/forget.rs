@@ -1,4 +1,4 @@
-//! Forgetting, and the account of it: every place with what was done there, and what git still holds.
+//! `forget`: removes a memory everywhere, and lists each place and what git still has.
 
 use super::shared_args::ChangeArgs;
 use super::{CliError, CliResult, Exit, Session, output};
@@ -8,26 +8,25 @@ use lorelane_core::memory::Address;
 use lorelane_engine::git::{Commit, GitTraces};
 use lorelane_engine::workspace::{EraseCheck, EraseResult, ForgetReport, RepositoryTraces};
 use std::fmt::Write as _;
-use std::io::IsTerminal;
 use std::path::Path;
 
-/// The others are counted; `--json` has them all.
+/// Limit of commits in the text; `--json` has all of them.
 const COMMITS_SHOWN: usize = 10;
 
-/// Remove a memory for good, from log, index and every other file
+/// Remove a memory permanently, also from the log and the index
 ///
-/// Shows each place that was checked, and the commits in which git still holds it: those are yours to rewrite.
-/// Cannot be undone. It also works for a memory whose file is gone already. Exit code 1 says that a place could
-/// not be changed; the next change tries again.
+/// Prints each place that was checked, and the commits in which git still has the memory; rewriting them is up to you.
+/// It cannot be undone. It also works for a memory whose file no longer exists. Exit code 1: you did not confirm, or a
+/// place could not be changed; the next change tries again.
 #[derive(Debug, Args)]
 #[command(after_help = "Example:\n  lorelane forget use-jwt-for-service-auth --because \"a customer asked\"")]
 pub struct ForgetArgs {
     /// An address such as decision/use-jwt, or a unique name
     address: String,
-    /// Why, for the log; left out there if it names the memory
+    /// Reason, for the log; it is not logged if it names the memory
     #[arg(long, value_name = "REASON", allow_hyphen_values = true)]
     because: Option<String>,
-    /// Forget without asking; needed where nobody can be asked
+    /// Do not ask for confirmation; required without a terminal
     #[arg(long)]
     yes: bool,
     #[command(flatten)]
@@ -39,41 +38,41 @@ pub(super) fn run(session: &Session<'_>, args: &ForgetArgs) -> CliResult {
     let address = workspace.maintenance().find_forgettable(&args.address)?;
     let dry_run = args.change.dry_run;
     if !dry_run && !args.yes && !agreed(session, &address)? {
-        output::err("nothing was forgotten");
+        output::err("Nothing was changed");
         return Ok(Exit::Nothing);
     }
-    let told = match dry_run {
+    let report = match dry_run {
         true => workspace.maintenance().preview_forgetting(&address)?,
         false => workspace.maintenance().forget(&address, args.because.as_deref().unwrap_or_default())?,
     };
-    output::notices(&told.notices);
+    output::notices(&report.notices);
     match session.json {
-        true => output::document(&ForgottenView::of(&told, dry_run)),
-        false => output::out(&text(&told, dry_run)),
+        true => output::document(&ForgottenView::of(&report, dry_run)),
+        false => output::out(&text(&report, dry_run)),
     }
-    warn(&told);
-    let left = told.places.iter().any(|checked| matches!(checked.did, EraseResult::Stays(_)));
+    warn(&report);
+    let left = report.places.iter().any(|checked| matches!(checked.did, EraseResult::Stays(_)));
     Ok(if left { Exit::Nothing } else { Exit::Done })
 }
 
 fn agreed(session: &Session<'_>, address: &Address) -> Result<bool, CliError> {
-    if session.json || !std::io::stdin().is_terminal() {
+    if !session.can_ask() {
         return Err(CliError::usage(
-            format!("cannot forget {address}: nobody can be asked, and it cannot be undone"),
-            "nothing was changed; `--yes` forgets it, `--dry-run` shows what would go",
+            format!("cannot forget {address}: {}", Session::needs_confirmation()),
+            "nothing was changed; forgetting cannot be undone, `--dry-run` shows what would be removed",
         ));
     }
-    Ok(output::ask(&format!("forget {address} for good? This cannot be undone.")))
+    Ok(output::ask(&format!("Forget {address}? This cannot be undone.")))
 }
 
-fn text(told: &ForgetReport, dry_run: bool) -> String {
-    let address = &told.address;
-    let mut text = match (dry_run, told.is_complete()) {
-        (true, _) => format!("would forget {address}\n"),
-        (false, true) => format!("forgot {address}\n"),
-        (false, false) => format!("removed {address}, but it is not gone everywhere\n"),
+fn text(report: &ForgetReport, dry_run: bool) -> String {
+    let address = &report.address;
+    let mut text = match (dry_run, report.is_complete()) {
+        (true, _) => format!("Would forget {address}\n"),
+        (false, true) => format!("Forgot {address}\n"),
+        (false, false) => format!("Removed {address}, but not everywhere\n"),
     };
-    for EraseCheck { place, path, did } in &told.places {
+    for EraseCheck { place, path, did } in &report.places {
         let did = match did {
             EraseResult::Removed(count) if dry_run => format!("{count} to remove"),
             EraseResult::Removed(count) => format!("removed {count}"),
@@ -82,25 +81,25 @@ fn text(told: &ForgetReport, dry_run: bool) -> String {
         };
         let _ = writeln!(text, "  {place:<13} {did:<18} {}", path.display());
     }
-    if told.git.is_empty() {
+    if report.git.is_empty() {
         let _ = writeln!(text, "  {:<13} no repository", "git");
     }
-    for RepositoryTraces { repository, held } in &told.git {
+    for RepositoryTraces { repository, held } in &report.git {
         let (did, commits) = match held {
             Ok(held) if held.is_empty() => ("nothing found".to_owned(), String::new()),
-            Ok(held) => (holding(held), commits(held)),
-            Err(_) => ("could not be asked".to_owned(), String::new()),
+            Ok(held) => (traces_text(held), commits(held)),
+            Err(_) => ("could not be read".to_owned(), String::new()),
         };
         let _ = writeln!(text, "  {:<13} {did:<18} {}{commits}", "git", repository.display());
     }
     text
 }
 
-fn holding(held: &GitTraces) -> String {
+fn traces_text(held: &GitTraces) -> String {
     let mut text = match held.commits.len() {
-        0 => "holds it".to_owned(),
-        1 => "holds it in 1 commit".to_owned(),
-        count => format!("holds it in {count} commits"),
+        0 => "has it".to_owned(),
+        1 => "has it in 1 commit".to_owned(),
+        count => format!("has it in {count} commits"),
     };
     if held.staged {
         text.push_str(if held.commits.is_empty() { " in its index" } else { " and in its index" });
@@ -114,46 +113,43 @@ fn commits(held: &GitTraces) -> String {
         let _ = write!(text, "\n    {} {date}", id.get(..12).unwrap_or(id));
     }
     if held.commits.len() > COMMITS_SHOWN {
-        let _ = write!(text, "\n    and {} more: `--json` has them all", held.commits.len() - COMMITS_SHOWN);
+        let _ = write!(text, "\n    and {} more; `--json` lists all", held.commits.len() - COMMITS_SHOWN);
     }
     text
 }
 
-/// What is left to do for the person who wants it gone.
-fn warn(told: &ForgetReport) {
-    for EraseCheck { place, did, .. } in &told.places {
+/// What the user still has to do.
+fn warn(report: &ForgetReport) {
+    for EraseCheck { place, did, .. } in &report.places {
         if let EraseResult::Stays(why) = did {
-            output::err(&format!("warning: {place}: {why}\nhint: run it again; the next change tries too"));
+            output::err(&format!("warning: {place}: {why}\nhint: run it again; the next change also tries"));
         }
     }
-    if !told.mentioned_by.is_empty() {
-        let names: Vec<String> = told.mentioned_by.iter().map(ToString::to_string).collect();
+    if !report.mentioned_by.is_empty() {
+        let names: Vec<String> = report.mentioned_by.iter().map(ToString::to_string).collect();
         output::err(&format!(
-            "warning: other memories name or repeat it, and stay as they are: {}\nhint: `lorelane edit` changes them",
+            "warning: other memories mention it and were not changed: {}\nhint: change them with `lorelane edit`",
             names.join(", ")
         ));
     }
-    for RepositoryTraces { repository, held } in &told.git {
+    for RepositoryTraces { repository, held } in &report.git {
         match held {
             Ok(held) if held.is_empty() => {}
-            Ok(held) => output::err(&format!(
-                "warning: git still holds it: it is not forgotten\n{}",
-                hint(repository, held)
-            )),
-            Err(why) => output::err(&format!("warning: git could not be asked what it still holds: {why}")),
+            Ok(held) => output::err(&format!("warning: git still has it\n{}", hint(repository, held))),
+            Err(why) => output::err(&format!("warning: cannot tell what git still has: {why}")),
         }
     }
 }
 
 fn hint(repository: &Path, held: &GitTraces) -> String {
     if held.commits.is_empty() {
-        return "hint: `git rm --cached` takes it out of git's index, `git gc --prune=now` its bytes"
+        return "hint: `git rm --cached` removes it from git's index, `git gc --prune=now` its contents"
             .to_owned();
     }
     format!(
-        "hint: rewrite the history of {} with `git filter-repo --invert-paths --path FILE` and of the listing with\n\
+        "hint: rewrite the history of {} with `git filter-repo --invert-paths --path FILE` and of index.md with\n\
          `--replace-text`, drop stashes (`git stash list`), then `git reflog expire --expire=now --all` and\n\
-         `git gc --prune=now`; remotes and clones hold it too until they are replaced",
+         `git gc --prune=now`; remotes and clones have it until they are replaced",
         repository.display()
     )
 }

@@ -1,17 +1,19 @@
-//! `gc`: retires what expired, archives or deletes what was retired long ago.
+//! `gc`: retires expired memories, archives or deletes those that were retired long ago.
 
 use super::shared_args::ChangeArgs;
 use super::{CliError, CliResult, Exit, Session, output};
 use crate::view::NoGarbageView;
 use clap::Args;
 use lorelane_core::change::{Change, Plan};
-use std::io::IsTerminal;
 
-/// Retire what expired; archive or delete what was retired long ago
+/// Retire expired memories; archive or delete those retired long ago
+///
+/// Deletes records that were retired more than `delete.grace_period_days` ago, or archives them if
+/// `delete.archive_retired` is set. It asks before it deletes.
 #[derive(Debug, Args)]
 #[command(after_help = "Example:\n  lorelane gc --dry-run")]
 pub struct GcArgs {
-    /// Delete without asking; needed where nobody can be asked
+    /// Do not ask for confirmation; required without a terminal
     #[arg(long)]
     yes: bool,
     #[command(flatten)]
@@ -22,22 +24,23 @@ pub(super) fn run(session: &Session<'_>, args: &GcArgs) -> CliResult {
     let mut workspace = session.open()?;
     let garbage = workspace.changes().garbage()?;
     for entry in &garbage.undated {
-        output::err(&format!("warning: {} is retired but does not say since when; it stays", entry.address));
+        output::err(&format!("warning: kept {}: it is retired without a date", entry.address));
     }
     let deletes = garbage.changes.iter().any(|change| matches!(change, Change::Delete { .. }));
     if deletes && !args.yes && !args.change.dry_run {
-        let count = garbage.over.len();
-        let days = workspace.policy().grace_period_days();
-        if session.json || !std::io::stdin().is_terminal() {
+        let memories = output::count(garbage.over.len(), "memory", "memories");
+        let days = output::count(workspace.policy().grace_period_days(), "day", "days");
+        if !session.can_ask() {
             return Err(CliError::usage(
                 format!(
-                    "cannot delete {count} memories that were retired more than {days} days ago: nobody can be asked"
+                    "cannot delete {memories} retired more than {days} ago: {}",
+                    Session::needs_confirmation()
                 ),
-                "nothing was changed; `--yes` deletes them, `--dry-run` shows them",
+                "nothing was changed; `--dry-run` shows what would be deleted",
             ));
         }
-        if !output::ask(&format!("delete {count} memories that were retired more than {days} days ago?")) {
-            output::err("nothing was deleted");
+        if !output::ask(&format!("Delete {memories} retired more than {days} ago?")) {
+            output::err("Nothing was changed");
             return Ok(Exit::Nothing);
         }
     }
@@ -45,7 +48,7 @@ pub(super) fn run(session: &Session<'_>, args: &GcArgs) -> CliResult {
         if session.json {
             output::document(&NoGarbageView::default());
         } else {
-            output::out("nothing to collect\n");
+            output::out("Nothing to collect\n");
         }
         return Ok(Exit::Done);
     }

@@ -1,14 +1,16 @@
-//! `graph`: memories, files and tags as a graph.
+//! `graph`: prints memories, files and tags as a graph.
 
 use super::shared_args::ScopeArgs;
 use super::{CliResult, Exit, Session, output};
 use clap::{Args, ValueEnum};
 
-/// Print memories, the files they speak of, and their tags as a graph
+/// Print memories, the files they mention and their tags as a graph
+///
+/// Exit code 1: there are no memories.
 #[derive(Debug, Args)]
 #[command(after_help = "Example:\n  lorelane graph --format mermaid")]
 pub struct GraphArgs {
-    /// For Graphviz, for programs, or for Markdown pages
+    /// dot for Graphviz, mermaid for Markdown pages, json for programs
     #[arg(long, value_enum, default_value = "dot")]
     format: GraphFormat,
     #[command(flatten)]

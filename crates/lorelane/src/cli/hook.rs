@@ -3,10 +3,10 @@
 use super::{CliError, CliResult};
 use clap::Args;
 
-/// Answer an event of an agent's client
+/// Handle a hook event of an agent
 ///
-/// Reads the client's payload from standard input and answers in the client's form. `setup` installs it; nobody
-/// types it. A hook never breaks its agent: what goes wrong is a line in `hooks.log`, and the exit code is 0.
+/// Reads the payload from standard input and prints the answer in the client's format. `setup` installs it; you do not
+/// type it. A hook never breaks its agent: an error is a line in `hooks.log`, and the exit code is 0.
 #[derive(Debug, Args)]
 #[command(
     after_help = "Example:\n  echo '{\"prompt\": \"how does service auth work\"}' | lorelane hook prompt --client claude-code"
@@ -21,8 +21,5 @@ pub struct HookArgs {
 
 /// Reached only when other options come before the command.
 pub(super) fn run() -> CliResult {
-    Err(CliError::usage(
-        "`hook` takes no options before it but -C",
-        "write `lorelane hook EVENT --client CLIENT`",
-    ))
+    Err(CliError::usage("only -C may come before `hook`", "run `lorelane hook EVENT --client CLIENT`"))
 }

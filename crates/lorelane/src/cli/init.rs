@@ -1,4 +1,4 @@
-//! `init`: a memory store in this project.
+//! `init`: creates a memory store in this project.
 
 use super::shared_args::ChangeArgs;
 use super::{CliResult, Exit, Session, output};
@@ -6,10 +6,10 @@ use crate::view::StoreView;
 use clap::Args;
 use lorelane_engine::workspace;
 
-/// Make a memory store in this project
+/// Create a memory store in this project
 ///
-/// Creates `.claude/memory/` with a folder per category and a configuration that says every default. What
-/// exists stays as it is, so it can be run again.
+/// Creates `.claude/memory/` with a folder per category and a configuration file with every default. Existing files are
+/// not changed, so it is safe to run again.
 #[derive(Debug, Args)]
 #[command(after_help = "Example:\n  lorelane init")]
 pub struct InitArgs {
@@ -27,11 +27,11 @@ pub(super) fn run(session: &Session<'_>, args: &InitArgs) -> CliResult {
     if session.json {
         output::document(&StoreView::of(&founding, args.change.dry_run));
     } else if founding.made.is_empty() {
-        output::out(&format!("the store in {lane} is complete\n"));
+        output::out(&format!("No change: the store in {lane} is complete\n"));
     } else {
         let (made, next) = match args.change.dry_run {
-            true => ("would make", ""),
-            false => ("made", "next: lorelane create decision --title \"…\"\n"),
+            true => ("Would create", ""),
+            false => ("Created", "Next: lorelane create decision --title \"…\"\n"),
         };
         output::out(&format!("{made} a memory store in {lane}\n{next}"));
     }

@@ -1,4 +1,4 @@
-//! What was typed or piped, as values: categories, times, assignments and files.
+//! Parses arguments (categories, times, assignments) and reads the files they name.
 
 use super::{CliError, Session};
 use lorelane_core::change::Assignment;
@@ -22,13 +22,16 @@ pub(super) fn kind(name: &str) -> Result<MemoryKind, CliError> {
 
 pub(super) fn category(name: &str) -> Result<Category, CliError> {
     Category::parse(name)
-        .ok_or_else(|| CliError::usage(unknown_category(name), "`lorelane create --help` has an example"))
+        .ok_or_else(|| CliError::usage(unknown_category(name), "`lorelane create --help` shows an example"))
 }
 
 pub(super) fn note_type(name: &str) -> Result<NoteType, CliError> {
     NoteType::parse(name).ok_or_else(|| {
         let known = NoteType::ALL.map(NoteType::name).join(", ");
-        CliError::usage(format!("`{}` is no type of notes", one_line(name)), format!("choose one of {known}"))
+        CliError::usage(
+            format!("'{}' is not a type of notes", one_line(name)),
+            format!("choose one of {known}"),
+        )
     })
 }
 
@@ -41,19 +44,19 @@ pub(super) fn assignments(set: &[String]) -> Result<Vec<Assignment>, CliError> {
         Some((path, value)) if !path.trim().is_empty() => {
             Ok(Assignment { path: path.trim().to_owned(), value: value.to_owned() })
         }
-        _ => Err(CliError::usage(format!("`--set {text}` sets nothing"), "write --set PATH=VALUE")),
+        _ => Err(CliError::usage(format!("cannot set '{text}': it has no value"), "write --set PATH=VALUE")),
     };
     set.iter().map(read).collect()
 }
 
-/// A moment in the past: `12h`, `30d`, `2w` or a date.
+/// A time in the past: `12h`, `30d`, `2w` or a date.
 pub(super) fn moment(text: &str, now: Timestamp) -> Result<Timestamp, CliError> {
     Timestamp::typed(text, now).map_err(|fault| {
-        CliError::usage(format!("`{text}` is {fault}"), "write 12h, 30d, 2w or a date such as 2026-01-31")
+        CliError::usage(format!("'{text}' is {fault}"), "write 12h, 30d, 2w or a date such as 2026-01-31")
     })
 }
 
-/// Reads a file or standard input, no more than a record can be.
+/// Reads a file or standard input, up to the size limit of a record.
 pub(super) fn read_record(session: &Session<'_>, path: &Path) -> Result<String, CliError> {
     read_text(session, path, RECORD_MAX_BYTES, "give a file with one JSON object")
 }

@@ -1,4 +1,4 @@
-//! `links`: the memories that link to a file or a memory.
+//! `links`: shows which memories mention a file or link to a memory.
 
 use super::shared_args::ScopeArgs;
 use super::{CliResult, Exit, Session, output};
@@ -9,14 +9,14 @@ use lorelane_core::lifecycle::Status;
 use lorelane_core::text::{cut, one_line};
 use lorelane_engine::workspace::Inbound;
 
-/// Find the memories that speak of a file, or link to a memory
+/// Show which memories mention a file or link to a memory
 ///
-/// However they write it: with `./`, an anchor, another case. A file that was renamed in git is found by its former
-/// names too. Exit code 1 says that no memory links to it.
+/// A link may be written with `./`, an anchor or in another case. A file that was renamed in git is also found under its
+/// former names. Exit code 1: there are none.
 #[derive(Debug, Args)]
 #[command(after_help = "Example:\n  lorelane links src/auth.py\n  lorelane links notes/auth-plan")]
 pub struct LinksArgs {
-    /// A file's path, or a memory's address or name
+    /// Path of a file, or address or name of a memory
     file: String,
     #[command(flatten)]
     scope: ScopeArgs,
@@ -29,14 +29,14 @@ pub(super) fn run(session: &Session<'_>, args: &LinksArgs) -> CliResult {
     if session.json {
         output::document(&LinksView::of(&found, &workspace));
     } else if found.links.is_empty() {
-        output::out(&format!("no memory links to {}\n", one_line(&args.file)));
+        output::out(&format!("No memory links to {}\n", one_line(&args.file)));
     } else {
         output::out(&found.links.iter().map(|link| link_shown(link, &found.target)).collect::<String>());
     }
     Ok(if found.links.is_empty() { Exit::Nothing } else { Exit::Done })
 }
 
-/// A file's name is said where it is another than was asked for: a former one, or in another case.
+/// The name of the file is shown only if it differs from the argument: a former name, or another case.
 fn link_shown(link: &Inbound, asked: &NodeId) -> String {
     let state =
         if link.from.status == Status::Active { String::new() } else { format!(" [{}]", link.from.status) };

@@ -1,4 +1,4 @@
-//! `list`: memories, newest first.
+//! `list`: lists memories, newest first.
 
 use super::input::{kind, moment};
 use super::{CliResult, Exit, Session, output};
@@ -12,26 +12,30 @@ use lorelane_engine::index::ListFilter;
 use lorelane_engine::workspace::sort_newest_first;
 use std::fmt::Write as _;
 
-/// The word for notes of every type.
+/// The argument that means notes of every type.
 const NOTES: &str = "notes";
 
-/// List memories
+/// List memories, newest first
+///
+/// Lists active memories unless --status says otherwise. A `*` marks a pinned memory. Exit code 1: none match.
 #[derive(Debug, Args)]
 #[command(after_help = "Example:\n  lorelane list decision --tag auth --since 30d")]
 pub struct ListArgs {
-    /// Only this category, this type of notes, or all notes with `notes`
+    /// Only this category, this type of notes, or `notes` for all notes
     category: Option<String>,
-    /// Only with this tag; can be repeated
+    /// Only memories with this tag; can be repeated, and all of them must match
     #[arg(long = "tag", value_name = "TAG")]
     tags: Vec<String>,
+    /// Only memories with this status
     #[arg(long, value_enum, default_value = "active")]
     status: StatusFilter,
-    /// Only changed since then: 12h, 30d, 2w or a date
+    /// Only memories changed since then: 12h, 30d, 2w or a date
     #[arg(long, value_name = "WHEN")]
     since: Option<String>,
-    /// At most this many
+    /// Print at most this many
     #[arg(short = 'n', value_name = "COUNT")]
     limit: Option<usize>,
+    /// Order of the list
     #[arg(long, value_enum, default_value = "updated")]
     sort: Sort,
 }
@@ -104,7 +108,7 @@ pub(super) fn run(session: &Session<'_>, args: &ListArgs) -> CliResult {
         }
         output::out(&text);
         if total == 0 {
-            output::err("nothing is remembered here yet, or nothing matches");
+            output::err("No memories match");
         }
     }
     Ok(if total == 0 { Exit::Nothing } else { Exit::Done })

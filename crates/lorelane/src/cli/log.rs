@@ -1,22 +1,25 @@
-//! `log`: what was changed, newest first, and whether the log is intact.
+//! `log`: shows changes, newest first, and verifies the log.
 
 use super::{CliResult, Exit, Session, output};
 use crate::view::{LogCheckView, LogView};
 use clap::Args;
 use lorelane_core::text::one_line;
-use lorelane_engine::backend::{ChangeState as Settled, LogFault};
+use lorelane_engine::backend::{ChangeState, LogFault};
 use lorelane_engine::workspace::LaneLogEntry;
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
 
-/// Show what was changed, newest first
+/// Show changes, newest first
+///
+/// `(undone)` marks a change that was undone, `(rolled back)` one that did not complete, `(open)` one that was
+/// interrupted and that the next change completes or rolls back.
 #[derive(Debug, Args)]
 #[command(after_help = "Example:\n  lorelane log -n 5\n  lorelane log --verify")]
 pub struct LogArgs {
-    /// At most this many
+    /// Print at most this many
     #[arg(short = 'n', value_name = "COUNT", default_value = "20")]
     limit: usize,
-    /// Check that no entry of the log was changed; a log that ends early looks like one that was interrupted
+    /// Verify that no entry of the log was changed; entries cut off at its end cannot be detected
     #[arg(long)]
     verify: bool,
 }
@@ -29,7 +32,8 @@ pub(super) fn run(session: &Session<'_>, args: &LogArgs) -> CliResult {
             output::document(&LogCheckView::of(&faults));
         } else if faults.is_empty() {
             let (_, count) = workspace.changes().recent(0)?;
-            output::out(&format!("the log holds: {count} changes, chained and complete\n"));
+            let entries = output::count(count, "entry", "entries");
+            output::out(&format!("Log verified: {entries}, chain intact\n"));
         } else {
             output::out(&faults.iter().map(|fault| format!("{fault}\n")).collect::<String>());
             let hints: BTreeSet<_> = faults.iter().map(LogFault::hint).collect();
@@ -45,8 +49,8 @@ pub(super) fn run(session: &Session<'_>, args: &LogArgs) -> CliResult {
         for LaneLogEntry { entry, .. } in &logged {
             let state = match (entry.undone, entry.outcome) {
                 (true, _) => " (undone)",
-                (_, Settled::Void) => " (taken back)",
-                (_, Settled::Open) => " (open)",
+                (_, ChangeState::Void) => " (rolled back)",
+                (_, ChangeState::Open) => " (open)",
                 _ => "",
             };
             let mut because = entry.because.as_deref().unwrap_or("(purged)").to_owned();

@@ -1,4 +1,4 @@
-//! `merge`: makes one note of several.
+//! `merge`: merges several notes into one.
 
 use super::input::{note_named, read_note};
 use super::shared_args::ChangeArgs;
@@ -7,20 +7,20 @@ use clap::Args;
 use lorelane_engine::workspace::NoteMerge;
 use std::path::PathBuf;
 
-/// Make one note of several
+/// Merge several notes into one
 ///
-/// The target is a new note, or one of them. It says all that they say, each under its own heading, or what --from
-/// gives. The others go to `.trash/`. All of this is one change: it happens as a whole, and one `undo` takes it back.
+/// The target is a new note, or one of the sources. It gets all their texts, each under its own heading, or the text of
+/// --from. The other notes are moved to `.trash/`. It is one change, which one `undo` reverts.
 #[derive(Debug, Args)]
 #[command(after_help = "Example:\n  lorelane merge notes/auth-plan notes/auth-ideas --into notes/auth")]
 pub struct MergeArgs {
     /// Addresses such as notes/auth-plan, or unique names
     #[arg(required = true, value_name = "SOURCE")]
     sources: Vec<String>,
-    /// The note that they become
+    /// Name of the merged note
     #[arg(long, value_name = "TARGET")]
     into: String,
-    /// What it shall say, from a Markdown file or from standard input with `-`
+    /// Take the text from a Markdown file, or from standard input if it is `-`
     #[arg(long, value_name = "FILE")]
     from: Option<PathBuf>,
     #[command(flatten)]

@@ -1,4 +1,4 @@
-//! The command line.
+//! The command line: one file per command, with its arguments, its help and `run`.
 
 mod append;
 mod archive;
@@ -49,7 +49,8 @@ mod why;
 
 use args::{Cli, Command, command};
 use clap::FromArgMatches;
-use lorelane_core::change::Plan;
+use lorelane_core::change::{Change, Effect, Plan};
+use lorelane_core::mark::MarkKind;
 use lorelane_core::refusal::Refusal;
 use lorelane_core::secret;
 use lorelane_engine::backend::StoreError;
@@ -60,20 +61,21 @@ use lorelane_engine::workspace::{Failure, Workspace};
 use shared_args::ChangeArgs;
 use std::borrow::Cow;
 use std::ffi::OsString;
+use std::io::IsTerminal;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-/// How a command ended, apart from failing.
+/// How a command ended without an error.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Exit {
     Done,
     /// Nothing found, or a check failed.
     Nothing,
-    /// It was said already what could not be done.
+    /// Part of it failed, and the error is printed already.
     Failed,
 }
 
-/// What a command could not do: the engine's failure, or a wish that cannot be understood.
+/// Why a command failed: an error of the engine, or arguments that make no sense.
 #[derive(Debug, thiserror::Error)]
 enum CliError {
     #[error(transparent)]
@@ -101,7 +103,7 @@ impl CliError {
     }
 }
 
-/// This program, for whoever starts it again.
+/// The path of this program, to run it again.
 fn this_program() -> Result<PathBuf, CliError> {
     std::env::current_exe()
         .map_err(|why| CliError::usage(format!("cannot find this program: {why}"), FULL_PATH_HINT))
@@ -111,7 +113,7 @@ const FULL_PATH_HINT: &str = "run it by its full path";
 
 type CliResult = Result<Exit, CliError>;
 
-/// What every command gets: the world, and how to print.
+/// What every command gets: the environment, and whether to print JSON.
 struct Session<'e> {
     env: &'e Env,
     json: bool,
@@ -124,11 +126,38 @@ impl Session<'_> {
         Ok(workspace)
     }
 
-    /// Commits the plan, or with `--dry-run` only previews it, and prints what came of it.
+    /// Whether there is somebody to ask for confirmation.
+    fn can_ask(&self) -> bool {
+        !self.json && std::io::stdin().is_terminal()
+    }
+
+    /// Why nobody can be asked.
+    fn needs_confirmation() -> &'static str {
+        match std::io::stdin().is_terminal() {
+            true => "needs confirmation and --json does not ask; pass --yes",
+            false => "needs confirmation and there is no terminal; pass --yes",
+        }
+    }
+
+    /// Commits the plan, or only previews it with `--dry-run`, and prints the result.
     fn commit(&self, workspace: &mut Workspace, plan: &Plan, change: ChangeArgs) -> CliResult {
         let receipt = if change.dry_run { workspace.preview(plan)? } else { workspace.commit(plan)? };
-        output::receipt(&receipt, self.json, change.dry_run);
+        let changed = receipt.outcomes.iter().any(|outcome| !matches!(outcome.deed, Effect::Already(_)));
+        match unchanged(plan).filter(|_| !self.json && !changed) {
+            Some(why) => output::unchanged(&receipt, why),
+            None => output::receipt(&receipt, self.json, change.dry_run),
+        }
         Ok(Exit::Done)
+    }
+}
+
+/// Why a plan that asks for something else than a lifecycle changed nothing. The receipt only has the lifecycle.
+fn unchanged(plan: &Plan) -> Option<&'static str> {
+    match plan.changes.as_slice() {
+        [Change::Revise { .. }] => Some("already has these contents"),
+        [Change::Mark { kind: MarkKind::Pin, .. }] => Some("is already pinned"),
+        [Change::Mark { kind: MarkKind::Unpin, .. }] => Some("is not pinned"),
+        _ => None,
     }
 }
 
@@ -156,27 +185,27 @@ pub fn run(env: &Env, arguments: Vec<OsString>) -> ExitCode {
             output::failure(&failure);
             ExitCode::from(match failure {
                 Failure::Unclear(_) | Failure::Refused(Refusal::Missing { .. }) => 1,
-                // 2 promises that it did not happen and will not.
+                // 2 promises that nothing was changed and nothing will be.
                 Failure::Store(StoreError::Unsettled { .. }) | Failure::HalfForgotten { .. } => 3,
                 _ => 2,
             })
         }
-        Err(trouble) => {
-            output::err(&format!("error: {trouble}\nhint: {}", trouble.hint()));
+        Err(error) => {
+            output::err(&format!("error: {error}\nhint: {}", error.hint()));
             ExitCode::from(2)
         }
     }
 }
 
-/// What the parser says of the words, without the secrets in them. It repeats a word alone, where nothing tells that
-/// it is one: the words before it do.
-fn without_secrets(said: &str, words: &[OsString]) -> String {
+/// The parser's message with secrets masked. It quotes a single word, which alone does not look like a secret: only
+/// the whole command line shows that `--password` comes before it.
+fn without_secrets(message: &str, words: &[OsString]) -> String {
     let typed: Vec<_> = words.iter().map(|word| word.to_string_lossy()).collect();
     let line = typed.join(" ");
     let secrets = secret::scan(&line);
-    secrets.into_iter().fold(said.to_owned(), |said, found| {
+    secrets.into_iter().fold(message.to_owned(), |message, found| {
         let value = &line[found.span];
-        said.replace(value, &secret::mask(value))
+        message.replace(value, &secret::mask(value))
     })
 }
 

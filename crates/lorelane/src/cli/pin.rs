@@ -1,4 +1,4 @@
-//! `pin`: keeps a memory in every session's standing context.
+//! `pin`: shows a memory to the agent at every session start.
 
 use super::shared_args::ChangeArgs;
 use super::{CliResult, Session};
@@ -6,7 +6,9 @@ use clap::Args;
 use lorelane_core::change::{Change, Plan};
 use lorelane_core::mark::MarkKind;
 
-/// Keep a memory in every session's standing context
+/// Show a memory to the agent at the start of every session
+///
+/// `unpin` reverts it. `list` and `status` show pins.
 #[derive(Debug, Args)]
 #[command(after_help = "Example:\n  lorelane pin use-jwt-for-service-auth")]
 pub struct PinArgs {

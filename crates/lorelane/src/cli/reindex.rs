@@ -7,11 +7,13 @@ use clap::Args;
 use lorelane_engine::index::Rebuild;
 use lorelane_engine::workspace::Sync;
 
-/// Write index and listing anew from the files
+/// Rebuild the index and index.md from the files
+///
+/// Every file is read; index rows of unchanged files are kept.
 #[derive(Debug, Args)]
 #[command(after_help = "Example:\n  lorelane reindex")]
 pub struct ReindexArgs {
-    /// Also take every text apart again, changed or not
+    /// Analyze every file again, changed or not
     #[arg(long)]
     full: bool,
     #[command(flatten)]
@@ -22,11 +24,11 @@ pub(super) fn run(session: &Session<'_>, args: &ReindexArgs) -> CliResult {
     let mut workspace = session.open()?;
     if args.change.dry_run {
         let differs = matches!(workspace.maintenance().overview()?.listing, Sync::Missing | Sync::Differs);
-        let listing = if differs { "would change" } else { "would stay as it is" };
+        let listing = if differs { "would change" } else { "would not change" };
         if session.json {
             output::document(&ReindexPlanView { listing_differs: differs, dry_run: true });
         } else {
-            output::out(&format!("would make the index anew; the listing {listing}\n"));
+            output::out(&format!("Would rebuild the index; index.md {listing}\n"));
         }
         return Ok(Exit::Done);
     }
@@ -36,7 +38,8 @@ pub(super) fn run(session: &Session<'_>, args: &ReindexArgs) -> CliResult {
     if session.json {
         output::document(&ReindexView { listed });
     } else {
-        output::out(&format!("index and listing are made anew: {listed} active memories\n"));
+        let memories = output::count(listed, "active memory", "active memories");
+        output::out(&format!("Rebuilt the index and index.md: {memories}\n"));
     }
     Ok(Exit::Done)
 }

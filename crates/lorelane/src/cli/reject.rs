@@ -1,19 +1,19 @@
-//! `reject`: retires a memory and blocks its content from being captured again.
+//! `reject`: retires a memory and keeps the same content from being captured again.
 
 use super::shared_args::ChangeArgs;
 use super::{CliError, CliResult, Exit, Session, output};
 use clap::Args;
 
-/// Retire a memory and never capture the same thing again
+/// Retire a memory and never capture the same content again
 ///
-/// What it says is marked by value: the same title, the same words or the same source are not captured under
-/// any name. `undo` and `restore` take that back.
+/// The same title, the same words or the same source are not captured again under any name. Only hashes and the reason
+/// are stored. `undo` and `restore` revert it.
 #[derive(Debug, Args)]
 #[command(after_help = "Example:\n  lorelane reject use-jwt-for-service-auth --because \"it was a joke\"")]
 pub struct RejectArgs {
     /// An address such as decision/use-jwt, or a unique name
     address: String,
-    /// Why, for whoever looks for it later
+    /// Reason, shown with the memory and in the log
     #[arg(long, value_name = "REASON", allow_hyphen_values = true)]
     because: String,
     #[command(flatten)]
@@ -26,7 +26,7 @@ pub(super) fn run(session: &Session<'_>, args: &RejectArgs) -> CliResult {
     if args.because.trim().is_empty() {
         return Err(CliError::usage(
             format!("cannot reject {address} without a reason"),
-            "say why with --because \"…\"",
+            "pass --because \"…\"",
         ));
     }
     let receipt = match args.change.dry_run {

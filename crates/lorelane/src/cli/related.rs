@@ -1,4 +1,4 @@
-//! `related`: the memories that have to do with one.
+//! `related`: shows related memories.
 
 use super::{CliResult, Exit, Session, output};
 use crate::view::NeighboursView;
@@ -7,16 +7,16 @@ use lorelane_core::graph::{Related, RelationReason};
 use lorelane_core::text::{cut, one_line};
 use std::fmt::Write as _;
 
-/// Find the memories that have to do with one
+/// Show related memories
 ///
-/// By links both ways, files that both speak of, shared tags, and nearly the same meaning; each with its reasons.
-/// Exit code 1 says that there is none.
+/// Each is shown with its reasons: a link in either direction, a file that both mention, a shared tag, a similar meaning.
+/// Exit code 1: there are none.
 #[derive(Debug, Args)]
 #[command(after_help = "Example:\n  lorelane related use-jwt-for-service-auth")]
 pub struct RelatedArgs {
     /// An address such as decision/use-jwt, or a unique name
     address: String,
-    /// At most this many
+    /// Print at most this many
     #[arg(short = 'n', long, value_name = "COUNT", default_value = "10")]
     limit: usize,
 }
@@ -28,7 +28,7 @@ pub(super) fn run(session: &Session<'_>, args: &RelatedArgs) -> CliResult {
     if session.json {
         output::document(&NeighboursView::of(&address, &found));
     } else if found.is_empty() {
-        output::out(&format!("nothing is related to {address}\n"));
+        output::out(&format!("No memory is related to {address}\n"));
     } else {
         output::out(&found.iter().map(related_shown).collect::<String>());
     }
@@ -41,9 +41,9 @@ fn related_shown(found: &Related) -> String {
         let reason = match reason {
             RelationReason::LinksTo { edge, context } => format!("-> {}: {context}", edge.name()),
             RelationReason::LinkedFrom { edge, context } => format!("<- {}: {context}", edge.name()),
-            RelationReason::File(path) => format!("both speak of {path}"),
-            RelationReason::Tag(tag) => format!("both are tagged {tag}"),
-            RelationReason::Meaning(cosine) => format!("nearly the same meaning ({cosine:.2})"),
+            RelationReason::File(path) => format!("both mention {path}"),
+            RelationReason::Tag(tag) => format!("both have the tag {tag}"),
+            RelationReason::Meaning(cosine) => format!("similar meaning ({cosine:.2})"),
         };
         let _ = writeln!(text, "       {}", cut(&one_line(&reason), output::LINE_MAX));
     }

@@ -1,11 +1,13 @@
-//! `restore`: brings a retired or archived memory back.
+//! `restore`: makes a retired or archived memory active again.
 
 use super::shared_args::ChangeArgs;
 use super::{CliResult, Session, transition};
 use clap::Args;
 use lorelane_core::lifecycle::LifecycleVerb;
 
-/// Bring a retired or archived memory back
+/// Make a retired or archived memory active again
+///
+/// A memory whose file was deleted outside lorelane is restored from its last version in the log.
 #[derive(Debug, Args)]
 #[command(after_help = "Example:\n  lorelane restore use-jwt-for-service-auth")]
 pub struct RestoreArgs {

@@ -1,12 +1,12 @@
-//! Finding memories, one question or many.
+//! `search`: finds memories, for one query or for many.
 
-use super::input::{category, moment};
+use super::input::{category, moment, note_type};
 use super::{CliError, CliResult, Exit, Session, output};
 use crate::view::{BatchHitView, BatchView, HitView, SearchView};
 use clap::{Args, ValueEnum};
 use lorelane_core::json::Json;
 use lorelane_core::lifecycle::Status;
-use lorelane_core::memory::{LaneId, NoteType};
+use lorelane_core::memory::LaneId;
 use lorelane_core::recall::{Hit, Query, ScorePart, SearchResults};
 use lorelane_core::text::{cut, one_line};
 use lorelane_engine::disk::open_given;
@@ -16,28 +16,28 @@ use std::fmt::Write as _;
 use std::io::{BufRead, BufReader, Read};
 use std::path::{Path, PathBuf};
 
-/// The longest line of a file of questions.
+/// The longest line of a `--batch` file.
 const QUESTION_MAX: u64 = 4 << 20;
 
-/// Find memories for a question
+/// Search memories by words and meaning
 ///
-/// Exit code 1 says that nothing relevant was found.
+/// Prints the best matches first, each with its best passage. Exit code 1: nothing relevant was found.
 #[derive(Debug, Args)]
 #[command(after_help = "Example:\n  lorelane search \"how do services authenticate\" --explain")]
 pub struct SearchArgs {
-    /// What you want to know
+    /// Words or a question
     #[arg(required_unless_present = "batch")]
     query: Vec<String>,
-    /// Answer many questions: lines with "id" and "query" from a file or from standard input
+    /// Run many queries: lines with "id" and "query" from a file, or from standard input if it is `-`
     #[arg(long, value_name = "FILE|-", conflicts_with = "query")]
     batch: Option<PathBuf>,
-    /// Passages instead of memories: one memory can be found several times
+    /// Print every passage that matches, not only the best one of each memory
     #[arg(long)]
     passages: bool,
-    /// Show why each memory was found
+    /// Show the parts of each score
     #[arg(long)]
     explain: bool,
-    /// Search retired and archived memories too
+    /// Include retired and archived memories
     #[arg(long)]
     include_retired: bool,
     /// Only this category; can be repeated
@@ -46,19 +46,19 @@ pub struct SearchArgs {
     /// Only notes of this type (plan, journal, fact, observation, reflection); can be repeated
     #[arg(long = "type", value_name = "TYPE")]
     kind: Vec<String>,
-    /// Only this lane; can be repeated
+    /// Only records or only notes; can be repeated
     #[arg(long)]
     lane: Vec<LaneName>,
-    /// Only memories with this tag; can be repeated, and one of them is enough
+    /// Only memories with this tag; can be repeated, and any of them may match
     #[arg(long = "tag", value_name = "TAG")]
     tags: Vec<String>,
-    /// Only memories changed since: 12h, 30d, 2w or a date
+    /// Only memories changed since then: 12h, 30d, 2w or a date
     #[arg(long, value_name = "WHEN")]
     after: Option<String>,
-    /// Only memories last changed before
+    /// Only memories last changed before then
     #[arg(long, value_name = "WHEN")]
     before: Option<String>,
-    /// At most this many
+    /// Print at most this many
     #[arg(short = 'n', long, value_name = "COUNT", default_value = "10")]
     limit: usize,
 }
@@ -91,7 +91,7 @@ pub(super) fn run(session: &Session<'_>, args: &SearchArgs) -> CliResult {
         let hits = hits.iter().map(|hit| HitView::of(hit, &workspace)).collect();
         output::document(&SearchView { query: &text, total, hits });
     } else if hits.is_empty() {
-        output::out("nothing relevant\n");
+        output::out("Nothing relevant found\n");
     } else {
         output::out(&shown(&hits, args, &workspace));
     }
@@ -119,13 +119,6 @@ fn query(text: &str, args: &SearchArgs, workspace: &Workspace) -> Result<Query, 
     Ok(query)
 }
 
-fn note_type(name: &str) -> Result<NoteType, CliError> {
-    NoteType::ALL.into_iter().find(|of| of.name() == name).ok_or_else(|| {
-        let all = NoteType::ALL.map(NoteType::name).join(", ");
-        CliError::usage(format!("`{name}` is no type of note"), format!("write one of {all}"))
-    })
-}
-
 fn shown(hits: &[Hit], args: &SearchArgs, workspace: &Workspace) -> String {
     let mut text = String::new();
     for hit in hits {
@@ -147,7 +140,7 @@ fn shown(hits: &[Hit], args: &SearchArgs, workspace: &Workspace) -> String {
     text
 }
 
-/// `3 tag (auth) + 2 title (jwt)`: the parts sum to the score.
+/// `3 tag (auth) + 2 title (jwt)`: the parts add up to the score.
 pub(super) fn explained(parts: &[ScorePart]) -> String {
     let mut text = String::new();
     for part in parts {
@@ -165,11 +158,10 @@ pub(super) fn explained(parts: &[ScorePart]) -> String {
     text
 }
 
-/// Answers one line after the other. A line that is no question is answered with what is wrong with it, and the
-/// others are answered all the same.
+/// Answers line by line. An invalid line gets an error as its answer and does not stop the others.
 fn batch(session: &Session<'_>, args: &SearchArgs, questions: &Path) -> CliResult {
     let mut workspace = session.open()?;
-    // Many questions are worth the time that the model takes to load.
+    // Loading the model takes longer than one query, so only a batch does it.
     match workspace.maintenance().shelf().and_then(|shelf| shelf.load()) {
         Ok(model) => model.into_iter().for_each(|model| workspace.recall().set_reranker(model)),
         Err(ModelError::NoHome) => {}
@@ -179,7 +171,7 @@ fn batch(session: &Session<'_>, args: &SearchArgs, questions: &Path) -> CliResul
         let what = format!("cannot read {}: {why}", questions.display());
         CliError::usage(
             what,
-            "give a file with one {\"id\", \"query\"} object to a line, or - for standard input",
+            "pass a file with an {\"id\", \"query\"} object on each line, or - for standard input",
         )
     };
     let mut reader: Box<dyn BufRead> = if questions == Path::new("-") {
@@ -207,7 +199,7 @@ fn batch(session: &Session<'_>, args: &SearchArgs, questions: &Path) -> CliResul
             }
             Err(why) => {
                 all_answered = false;
-                output::err(&format!("line {number} is no question: {why}"));
+                output::err(&format!("warning: cannot use line {number}: {why}"));
                 BatchView::NoQuestion { line: number, error: why }
             }
         };

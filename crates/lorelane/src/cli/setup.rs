@@ -1,4 +1,4 @@
-//! `setup`: connects agents, or takes it back.
+//! `setup`: connects agents to lorelane, or disconnects them.
 
 use super::shared_args::ChangeArgs;
 use super::{CliError, CliResult, Exit, Session, output, this_program};
@@ -7,34 +7,34 @@ use clap::Args;
 use lorelane_core::text::cut;
 use lorelane_engine::setup::{self, Client, FileStep, NAME, Setup, SetupError, SetupMode, SetupPlan};
 use std::fmt::Write as _;
-use std::io::IsTerminal;
 
-/// How many lines of a change are shown.
+/// Limit of lines that are shown of a change.
 const DIFF_LINES: usize = 12;
 
-/// Connect agents with lorelane, or take it back
+/// Connect agents to lorelane, or disconnect them
 ///
-/// Alone it finds the agents on this machine and asks for each. What is installed calls this program by its full
-/// path. Files of others keep every other byte, and a backup; `--remove` gives back the bytes from before.
+/// Without CLIENT it finds the agents on this machine and asks about each. The installed hooks call this program by its
+/// full path. The rest of a settings file is not changed, and a backup is kept; `--remove` restores your settings files
+/// exactly.
 #[derive(Debug, Args)]
 #[command(
     after_help = "Example:\n  lorelane setup claude-code --dry-run\n  lorelane setup --remove claude-code"
 )]
 pub struct SetupArgs {
-    /// claude-code, codex, gemini, copilot, opencode, cursor, windsurf or zed; none means those that are found
+    /// claude-code, codex, gemini, copilot, opencode, cursor, windsurf or zed; by default those that are found
     #[arg(value_name = "CLIENT")]
     clients: Vec<String>,
-    /// Take back what was installed
+    /// Remove what was installed
     #[arg(long)]
     remove: bool,
-    /// Do it for every agent that is found, without asking
+    /// Do not ask about each agent
     #[arg(long)]
     yes: bool,
     #[command(flatten)]
     change: ChangeArgs,
 }
 
-/// What one client got.
+/// What was done for one client, or why not.
 struct SetupAction {
     client: Client,
     result: Result<SetupPlan, SetupError>,
@@ -66,13 +66,13 @@ pub(super) fn run(session: &Session<'_>, args: &SetupArgs) -> CliResult {
     let called = setup::called(session.env);
     if aim == SetupMode::Install && called != NAME {
         output::err(&format!(
-            "note: no `{NAME}` is on the PATH; agents are told to run {called}\nhint: leave it there, or put its folder on the PATH"
+            "note: `{NAME}` is not on the PATH; agents will run {called}\nhint: do not move it, or add its folder to the PATH"
         ));
     }
     ending
 }
 
-/// What is installed into the agents of this machine.
+/// The setup of the agents on this machine.
 pub(super) fn open(session: &Session<'_>) -> Result<Setup, CliError> {
     Ok(Setup::new(session.env, &this_program()?)?)
 }
@@ -81,7 +81,7 @@ fn named(names: &[String]) -> Result<Vec<Client>, CliError> {
     let read = |name: &String| {
         Client::parse(name).ok_or_else(|| {
             let known = Client::ALL.map(Client::name).join(", ");
-            CliError::usage(format!("there is no client `{name}`"), format!("choose from {known}"))
+            CliError::usage(format!("'{name}' is not a client"), format!("choose from {known}"))
         })
     };
     let mut clients = names.iter().map(read).collect::<Result<Vec<_>, _>>()?;
@@ -89,7 +89,7 @@ fn named(names: &[String]) -> Result<Vec<Client>, CliError> {
     Ok(clients)
 }
 
-/// The clients that a person agreed to; `None` when nobody can be asked.
+/// The clients that the user confirmed; `None` if there is nobody to ask.
 fn choose(session: &Session<'_>, setup: &Setup, args: &SetupArgs, aim: SetupMode) -> Option<Vec<Client>> {
     let candidates: Vec<Client> = match aim {
         SetupMode::Remove => Client::ALL.into_iter().filter(|client| setup.is_installed(*client)).collect(),
@@ -101,32 +101,30 @@ fn choose(session: &Session<'_>, setup: &Setup, args: &SetupArgs, aim: SetupMode
     if args.yes || args.change.dry_run {
         return Some(candidates);
     }
-    if session.json || !std::io::stdin().is_terminal() {
+    if !session.can_ask() {
         return None;
     }
     let question = |client: &Client| match aim {
-        SetupMode::Install => format!("set up {}?", client.name()),
-        SetupMode::Remove => format!("take lorelane out of {}?", client.name()),
+        SetupMode::Install => format!("Set up {}?", client.name()),
+        SetupMode::Remove => format!("Remove lorelane from {}?", client.name()),
     };
     Some(candidates.into_iter().filter(|client| output::ask(&question(client))).collect())
 }
 
-/// Nobody can be asked: what was found, and the commands to run.
+/// Without a terminal: prints what was found, and the commands to run.
 fn list(session: &Session<'_>, setup: &Setup) -> CliResult {
     let found = setup.found();
     if session.json {
         output::document(&AgentsView::of(&found));
     } else if found.is_empty() {
-        output::err(
-            "no agent was found on this machine\nhint: `lorelane setup CLIENT` sets one up all the same",
-        );
+        output::err("No agents found on this machine\nhint: `lorelane setup CLIENT` sets one up anyway");
     } else {
         let mut text = String::new();
         for found in &found {
             let name = found.client.name();
             let next = match found.installed {
-                true => format!("is set up; `lorelane setup --remove {name}` takes it back"),
-                false => format!("run `lorelane setup {name}`"),
+                true => format!("set up; to remove it, run `lorelane setup --remove {name}`"),
+                false => format!("not set up; run `lorelane setup {name}`"),
             };
             let _ = writeln!(text, "{name:<12} {next}  ({})", found.because.display());
         }
@@ -143,7 +141,7 @@ fn report(session: &Session<'_>, did: &[SetupAction], dry_run: bool) -> CliResul
         output::out(
             &did.iter()
                 .filter_map(|did| did.result.as_ref().ok())
-                .map(|plan| told(plan, dry_run))
+                .map(|plan| plan_text(plan, dry_run))
                 .collect::<String>(),
         );
     }
@@ -156,7 +154,9 @@ fn report(session: &Session<'_>, did: &[SetupAction], dry_run: bool) -> CliResul
                     output::err(&format!("warning: {warning}"));
                 }
                 for left in &plan.left {
-                    output::err(&format!("left alone: {left}\nhint: delete it yourself if nobody needs it"));
+                    output::err(&format!(
+                        "warning: not removed: {left}\nhint: delete it yourself if it is not needed"
+                    ));
                     refused = true;
                 }
             }
@@ -172,29 +172,30 @@ fn report(session: &Session<'_>, did: &[SetupAction], dry_run: bool) -> CliResul
 }
 
 /// What was done for one client, or would be.
-fn told(plan: &SetupPlan, dry_run: bool) -> String {
+fn plan_text(plan: &SetupPlan, dry_run: bool) -> String {
     let name = plan.client.name();
     if plan.steps.is_empty() {
         return match plan.aim {
-            SetupMode::Install => format!("{name} is set up already\n"),
-            SetupMode::Remove => format!("{name} has nothing of lorelane\n"),
+            SetupMode::Install => format!("No change: {name} is already set up\n"),
+            SetupMode::Remove => format!("No change: {name} is not set up\n"),
         };
     }
     let mut text = match (plan.aim, dry_run) {
-        (SetupMode::Install, false) => format!("set up {name}\n"),
-        (SetupMode::Install, true) => format!("would set up {name}\n"),
-        (SetupMode::Remove, false) => format!("took lorelane out of {name}\n"),
-        (SetupMode::Remove, true) => format!("would take lorelane out of {name}\n"),
+        (SetupMode::Install, false) => format!("Set up {name}\n"),
+        (SetupMode::Install, true) => format!("Would set up {name}\n"),
+        (SetupMode::Remove, false) => format!("Removed lorelane from {name}\n"),
+        (SetupMode::Remove, true) => format!("Would remove lorelane from {name}\n"),
     };
-    // Files in our own folder are many and nobody else's.
+    // Files in lorelane's own folder are many and concern nobody else: they are only counted.
     let own = plan.steps.iter().filter(|step| step.within.is_some()).count();
     if let Some(within) = plan.steps.iter().find_map(|step| step.within.as_ref()) {
-        let _ = writeln!(text, "  {own:<7}  files of our own in {}", within.display());
+        let files = output::count(own, "file", "files");
+        let _ = writeln!(text, "  {files} in {}", within.display());
     }
     for step in plan.steps.iter().filter(|step| step.within.is_none()) {
         let did = match (&step.before, &step.after) {
-            (None, _) => "new    ",
-            (_, None) => "gone   ",
+            (None, _) => "created",
+            (_, None) => "removed",
             _ => "changed",
         };
         let _ = writeln!(text, "  {did}  {}", step.path.display());
@@ -210,13 +211,13 @@ fn told(plan: &SetupPlan, dry_run: bool) -> String {
 
 fn next(client: Client) -> &'static str {
     match client {
-        Client::Codex => "start codex and approve the hooks once: it runs none that you did not see",
-        Client::ClaudeCode => "start a new session; `/lorelane:status` shows that it works",
+        Client::Codex => "start codex and approve the hooks once; it does not run them before",
+        Client::ClaudeCode => "start a new session; `/lorelane:status` shows whether it works",
         _ => "start a new session",
     }
 }
 
-/// The lines between what begins and what ends equally, the first few of them.
+/// The first lines of the difference: what is left without the common beginning and end.
 fn difference(step: &FileStep) -> String {
     let text =
         |bytes: &Option<Vec<u8>>| String::from_utf8_lossy(bytes.as_deref().unwrap_or_default()).into_owned();
@@ -237,7 +238,7 @@ fn difference(step: &FileStep) -> String {
         }
     }
     if more > 0 {
-        let _ = writeln!(text, "    … {more} lines more");
+        let _ = writeln!(text, "    … {}", output::count(more, "more line", "more lines"));
     }
     text
 }

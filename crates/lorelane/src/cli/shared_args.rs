@@ -3,10 +3,10 @@
 use clap::Args;
 use lorelane_core::graph::Scope;
 
-/// What every command that changes something takes.
+/// Options of every command that changes something.
 #[derive(Clone, Copy, Debug, Args)]
 pub struct ChangeArgs {
-    /// Say what would be done and do nothing
+    /// Show what would be done, without doing it
     #[arg(long)]
     pub dry_run: bool,
 }
@@ -14,7 +14,7 @@ pub struct ChangeArgs {
 /// Which memories' links a command follows.
 #[derive(Debug, Args)]
 pub struct ScopeArgs {
-    /// Links of retired and archived memories too
+    /// Include links of retired and archived memories
     #[arg(long)]
     include_retired: bool,
 }

@@ -12,12 +12,14 @@ use lorelane_engine::workspace::LoadedMemory;
 use std::fmt::Write as _;
 
 /// Print a memory
+///
+/// Prints title, status, tags, dates, contents and the latest history. --json adds path, hashes and problems.
 #[derive(Debug, Args)]
 #[command(after_help = "Example:\n  lorelane show decision/use-jwt-for-service-auth")]
 pub struct ShowArgs {
     /// An address such as decision/use-jwt, or a unique name
     address: String,
-    /// Print the file as it is
+    /// Print the file unchanged
     #[arg(long)]
     raw: bool,
 }
@@ -39,7 +41,7 @@ pub(super) fn run(session: &Session<'_>, args: &ShowArgs) -> CliResult {
     Ok(Exit::Done)
 }
 
-/// A memory for reading.
+/// A memory in readable form.
 fn page(loaded: &LoadedMemory, path: &str) -> String {
     let memory = &loaded.memory;
     let mut page = format!("{}\n{} · {path}\n", one_line(&memory.title), memory.address);

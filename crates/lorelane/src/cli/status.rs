@@ -1,4 +1,4 @@
-//! `status`: counts, health and the folders that are written to.
+//! `status`: shows counts, health and the files lorelane may write.
 
 use super::{CliResult, Exit, Session, output, trust};
 use crate::view::{StatusView, health};
@@ -8,7 +8,9 @@ use lorelane_core::memory::{Category, MemoryKind};
 use lorelane_engine::workspace::Sync;
 use std::fmt::Write as _;
 
-/// Show counts, health and the folders that are written to
+/// Show counts, health and the files lorelane may write
+///
+/// Also lists what needs attention, and recently retired and often updated memories. Changes nothing.
 #[derive(Debug, Args)]
 #[command(after_help = "Example:\n  lorelane status")]
 pub struct StatusArgs;
@@ -23,7 +25,7 @@ pub(super) fn run(session: &Session<'_>) -> CliResult {
     let mut attention: Vec<String> = policy.problems.iter().map(ToString::to_string).collect();
     attention.extend(policy.held_back.iter().map(|held| format!("held back until `lorelane trust`: {held}")));
     if workspace.files().left_behind() > 0 {
-        attention.push("memory_root hides memories of the usual folder: run `lorelane doctor`".to_owned());
+        attention.push("memory_root hides memories in the default folder: run `lorelane doctor`".to_owned());
     }
     match seen.listing {
         Sync::InSync { .. } | Sync::Foreign => {}
@@ -31,10 +33,16 @@ pub(super) fn run(session: &Session<'_>) -> CliResult {
         Sync::Differs => attention.push("index.md differs from the files: run `lorelane reindex`".to_owned()),
     }
     if seen.unreadable > 0 {
-        attention.push(format!("{} file(s) cannot be read: run `lorelane doctor`", seen.unreadable));
+        attention.push(format!(
+            "{} cannot be read: run `lorelane doctor`",
+            output::count(seen.unreadable, "file", "files")
+        ));
     }
     if !seen.heavily_revised.is_empty() {
-        attention.push(format!("{} heavily updated memories: worth a review", seen.heavily_revised.len()));
+        attention.push(match seen.heavily_revised.len() {
+            1 => "1 memory was updated often and needs a review".to_owned(),
+            count => format!("{count} memories were updated often and need a review"),
+        });
     }
     if session.json {
         output::document(&StatusView::of(&seen, &attention, &workspace));
@@ -59,14 +67,15 @@ pub(super) fn run(session: &Session<'_>) -> CliResult {
         Sync::InSync { entries } => format!("in sync ({entries} entries)"),
         Sync::Missing => "missing".to_owned(),
         Sync::Differs => "differs from the files".to_owned(),
-        Sync::Foreign => "none: index.md is another file".to_owned(),
+        Sync::Foreign => "not written: this file is not lorelane's".to_owned(),
     };
-    let _ = writeln!(text, "listing  {listing}");
+    let _ = writeln!(text, "index.md {listing}");
     for entry in seen.heavily_revised.iter().take(5) {
         let _ = writeln!(text, "updated  {} ({} times)", entry.address, entry.revised);
     }
     for (entry, days) in seen.recently_retired.iter().take(5) {
-        let _ = writeln!(text, "retired  {} ({days} day(s) ago)", entry.address);
+        let days = output::count(*days, "day", "days");
+        let _ = writeln!(text, "retired  {} ({days} ago)", entry.address);
     }
     if !policy.trusted.is_empty() {
         let _ = writeln!(text, "trusted  {}", trust::keys(&policy.trusted));
@@ -75,7 +84,7 @@ pub(super) fn run(session: &Session<'_>) -> CliResult {
     for line in &attention {
         let _ = writeln!(text, "         - {line}");
     }
-    text.push_str("\nwrites only in\n");
+    text.push_str("\nFiles lorelane may write\n");
     for (path, what) in &workspace.files().declared_folders() {
         let _ = writeln!(text, "  {}  ({what})", path.display());
     }

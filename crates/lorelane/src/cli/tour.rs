@@ -1,25 +1,28 @@
-//! The product in a minute: real commands, run as processes in a scratch home and folder.
+//! `tour`: runs the main commands as processes in a scratch folder with its own home.
 
 use super::{CliError, CliResult, Exit, FULL_PATH_HINT, output, this_program};
 use clap::Args;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-/// See in a minute what lorelane does, in a scratch folder
+/// Watch the main commands run in a scratch folder
+///
+/// Takes a few seconds. Prints each command with its output and removes the folder at the end. Your project and home are
+/// not touched.
 #[derive(Debug, Args)]
 #[command(after_help = "Example:\n  lorelane tour")]
 pub struct TourArgs;
 
-/// One step: what it shows, and the words typed after `lorelane`.
+/// One step: what it shows, and the arguments of `lorelane`.
 struct TourStep {
     story: &'static str,
     words: &'static [&'static str],
 }
 
-const STOPS: &[TourStep] = &[
+const STEPS: &[TourStep] = &[
     TourStep { story: "A store is a folder of plain files in your repository.", words: &["init"] },
     TourStep {
-        story: "Save a decision. What is missing or wrong would be named all at once.",
+        story: "Save a decision. Invalid input would be rejected, with every error listed.",
         words: &[
             "create",
             "decision",
@@ -36,7 +39,7 @@ const STOPS: &[TourStep] = &[
         ],
     },
     TourStep {
-        story: "And a constraint that an agent keeps running into.",
+        story: "Save a constraint that agents keep running into.",
         words: &[
             "create",
             "constraint",
@@ -55,7 +58,7 @@ const STOPS: &[TourStep] = &[
         ],
     },
     TourStep {
-        story: "Secrets stay out: this one is refused, and the value is masked.",
+        story: "Secrets are rejected, and their values masked.",
         words: &[
             "create",
             "runbook",
@@ -71,22 +74,25 @@ const STOPS: &[TourStep] = &[
         ],
     },
     TourStep {
-        story: "Later, a prompt asks.",
+        story: "Later, search for it in other words.",
         words: &["search", "how do services authenticate to each other"],
     },
     TourStep {
-        story: "Why was that shown? Every point is accounted for.",
+        story: "Why was it found? Every point of the score is explained.",
         words: &["search", "service auth", "--explain"],
     },
     TourStep {
-        story: "It stopped being true, so it is retired with a reason.",
+        story: "The decision is no longer true: retire it, with a reason.",
         words: &["retire", "use-jwt-for-service-auth", "--reason", "moved to mTLS"],
     },
-    TourStep { story: "Gone from recall.", words: &["search", "service auth"] },
-    TourStep { story: "But nothing is lost: the log knows, and undo brings it back.", words: &["log"] },
+    TourStep { story: "Search no longer finds it.", words: &["search", "service auth"] },
+    TourStep {
+        story: "Nothing is lost: the log has every change, and undo reverts the last one.",
+        words: &["log"],
+    },
     TourStep { story: "", words: &["undo"] },
     TourStep {
-        story: "Two active memories, in sync, and every folder that is written to.",
+        story: "Two active memories, and every file and folder that lorelane may write.",
         words: &["status"],
     },
 ];
@@ -95,22 +101,22 @@ pub(super) fn run() -> CliResult {
     let binary = this_program()?;
     let scratch = TourFolder::new().map_err(|why| {
         CliError::usage(
-            format!("cannot make a scratch folder: {why}"),
-            "set TMPDIR to a folder you may write in",
+            format!("cannot create a scratch folder: {why}"),
+            "set TMPDIR to a folder that you can write to",
         )
     })?;
     let project = scratch.0.join("shop");
-    // The marker of a worktree seals the tour off: no store is looked for above it, and `.git` is only asked whether
-    // it is there.
-    std::fs::create_dir_all(project.join(".git"))
-        .map_err(|why| CliError::usage(format!("cannot make {}: {why}", project.display()), "set TMPDIR"))?;
-    for stop in STOPS {
-        if !stop.story.is_empty() {
-            output::out(&format!("\n# {}\n", stop.story));
+    // An empty `.git` folder isolates the tour: the search for a store stops at it, and nothing reads its contents.
+    std::fs::create_dir_all(project.join(".git")).map_err(|why| {
+        CliError::usage(format!("cannot create {}: {why}", project.display()), "set TMPDIR")
+    })?;
+    for step in STEPS {
+        if !step.story.is_empty() {
+            output::out(&format!("\n# {}\n", step.story));
         }
-        output::out(&format!("$ lorelane {}\n", typed(stop.words)));
+        output::out(&format!("$ lorelane {}\n", typed(step.words)));
         let ran = Command::new(&binary)
-            .args(stop.words)
+            .args(step.words)
             .current_dir(&project)
             .env("HOME", scratch.0.join("home"))
             .env("LORELANE_HOME", scratch.0.join("home"))
@@ -124,17 +130,17 @@ pub(super) fn run() -> CliResult {
             output::out(&text);
         }
     }
-    output::out("\nThe scratch folder is removed. In your project: lorelane init\n");
+    output::out("\nThe scratch folder is removed. To start in your project, run: lorelane init\n");
     Ok(Exit::Done)
 }
 
-/// The words as one would type them in a shell.
+/// The arguments as typed in a shell.
 fn typed(words: &[&str]) -> String {
     let quote = |word: &&str| if word.contains(' ') { format!("\"{word}\"") } else { (*word).to_owned() };
     words.iter().map(quote).collect::<Vec<_>>().join(" ")
 }
 
-/// A private folder that goes away with the tour.
+/// A private folder that is removed at the end of the tour.
 struct TourFolder(PathBuf);
 
 impl TourFolder {

@@ -1,4 +1,4 @@
-//! What `retire`, `archive` and `restore` share: a transition of one memory's lifecycle.
+//! Shared by `retire`, `archive` and `restore`: one transition of a memory's lifecycle.
 
 use super::shared_args::ChangeArgs;
 use super::{CliResult, Session};

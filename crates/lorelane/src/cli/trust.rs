@@ -1,4 +1,4 @@
-//! Whether the settings that come with a project may weaken the user's own.
+//! `trust`: allows a project's settings to weaken the user's own.
 
 use super::{CliError, CliResult, Exit, Session, output};
 use crate::view::TrustView;
@@ -8,21 +8,19 @@ use lorelane_core::policy::Weakening;
 use lorelane_core::text::one_line;
 use lorelane_engine::workspace::Workspace;
 use std::fmt::Write as _;
-use std::io::IsTerminal;
 use std::path::Path;
 
-/// Let the settings that come with this project weaken your own
+/// Allow this project's settings to weaken your own
 ///
-/// Until then settings in a repository may only be stricter than yours. Shows what is held back and asks; --json
-/// shows it without asking. Trust is remembered for this repository and these values: when one of them changes, it
-/// is held back again.
+/// Without trust, settings in a repository may only be stricter than yours. Shows what is held back and asks; --json
+/// shows it without asking. Trust applies to this repository and these values: a value that changes is held back again.
 #[derive(Clone, Copy, Debug, Args)]
 #[command(after_help = "Example:\n  lorelane trust\n  lorelane trust --remove")]
 pub struct TrustArgs {
-    /// Trust it without being asked
+    /// Trust without asking; required without a terminal
     #[arg(long)]
     yes: bool,
-    /// Take back all trust in this repository
+    /// Remove all trust in this repository
     #[arg(long, conflicts_with = "yes")]
     remove: bool,
 }
@@ -31,51 +29,54 @@ pub(super) fn run(session: &Session<'_>, args: &TrustArgs) -> CliResult {
     let mut workspace = session.open()?;
     if args.remove {
         let removed = workspace.settings().distrust()?;
-        let did = if removed == 0 { "was not trusted" } else { "is no longer trusted" };
-        return Ok(shown(session, &mut workspace, &format!("this project {did}\n")));
+        let result = match removed {
+            0 => "No change: this project is not trusted\n",
+            _ => "This project is no longer trusted\n",
+        };
+        return Ok(print_result(session, &mut workspace, result));
     }
     if workspace.policy().held_back.is_empty() {
         let trusted = match workspace.policy().trusted.as_slice() {
             [] => String::new(),
             trusted => format!("; trusted: {}", keys(trusted)),
         };
-        return Ok(shown(session, &mut workspace, &format!("nothing is held back{trusted}\n")));
+        return Ok(print_result(session, &mut workspace, &format!("Nothing is held back{trusted}\n")));
     }
     if !args.yes {
         if session.json {
-            return Ok(shown(session, &mut workspace, ""));
+            return Ok(print_result(session, &mut workspace, ""));
         }
         output::out(&listed(&workspace));
-        if !std::io::stdin().is_terminal() {
+        if !session.can_ask() {
             return Err(CliError::usage(
-                "cannot trust this project: it needs confirmation, and there is no terminal",
-                "nothing was changed; `lorelane trust --yes` trusts it",
+                format!("cannot trust this project: {}", Session::needs_confirmation()),
+                "nothing was changed; read the settings above first",
             ));
         }
-        if !output::ask("trust this project with these settings?") {
-            output::err("nothing was changed");
+        if !output::ask("Trust this project with these settings?") {
+            output::err("Nothing was changed");
             return Ok(Exit::Nothing);
         }
     }
     workspace.settings().trust()?;
     let now = keys(&workspace.policy().trusted);
-    Ok(shown(session, &mut workspace, &format!("trusted; now in force: {now}\n")))
+    Ok(print_result(session, &mut workspace, &format!("Trusted; now in effect: {now}\n")))
 }
 
-/// Ends with a document for machines or words for people.
-fn shown(session: &Session<'_>, workspace: &mut Workspace, words: &str) -> Exit {
+/// Prints the text, or with `--json` the trust as it is now.
+fn print_result(session: &Session<'_>, workspace: &mut Workspace, text: &str) -> Exit {
     if session.json {
         let repository = workspace.settings().repository();
         output::document(&TrustView::of(workspace.project(), &repository, workspace.policy()));
     } else {
-        output::out(words);
+        output::out(text);
     }
     Exit::Done
 }
 
-/// What is held back, in full: whoever trusts it must have seen it.
+/// Everything that is held back, unabridged: a user must see what they trust.
 fn listed(workspace: &Workspace) -> String {
-    let mut text = format!("held back in {}\n", workspace.project().display());
+    let mut text = format!("Held back in {}\n", workspace.project().display());
     for Weakening { key, value, file, effect, .. } in &workspace.policy().held_back {
         let file = Path::new(file);
         let file = file.strip_prefix(workspace.project()).unwrap_or(file).display();

@@ -1,4 +1,4 @@
-//! `undo`: takes back the last change.
+//! `undo`: undoes the last change.
 
 use super::shared_args::ChangeArgs;
 use super::{CliResult, Exit, Session, output};
@@ -6,9 +6,10 @@ use crate::view::NextUndoView;
 use clap::Args;
 use lorelane_core::text::one_line;
 
-/// Take back the last change
+/// Undo the last change
 ///
-/// Each undo takes back one change more. It is refused when a file was changed without lorelane since.
+/// Restores the previous contents exactly. Run it again to undo the change before it. It is rejected if a file was edited
+/// outside lorelane since.
 #[derive(Debug, Args)]
 #[command(after_help = "Example:\n  lorelane undo --dry-run")]
 pub struct UndoArgs {
@@ -25,17 +26,23 @@ pub(super) fn run(session: &Session<'_>, args: &UndoArgs) -> CliResult {
             output::document(&NextUndoView::of(&next));
         } else {
             let because = next.entry.because.as_deref().unwrap_or("(purged)");
-            output::out(&format!("would undo {}: {}\n", next.entry.number, one_line(because)));
+            output::out(&format!("Would undo change {}: \"{}\"\n", next.entry.number, one_line(because)));
         }
         return Ok(Exit::Done);
     }
     let next = workspace.changes().next_undo().ok();
     let receipt = workspace.changes().undo()?;
-    output::receipt(&receipt, session.json, false);
-    // Marks have no outcome of their own.
-    let because = next.and_then(|(next, _)| next.entry.because).filter(|_| receipt.outcomes.is_empty());
-    if let Some(because) = because.filter(|_| !session.json) {
-        output::out(&format!("undone: {}\n", one_line(&because)));
+    if !session.json {
+        let undone = next.and_then(|(next, _)| next.entry.because);
+        let undone =
+            undone.map_or_else(|| "the last change".to_owned(), |text| format!("\"{}\"", one_line(&text)));
+        output::out(&format!("Undid {undone}\n"));
+    }
+    // The title of a change names its memory; a change of several needs the list.
+    if session.json || receipt.outcomes.len() > 1 {
+        output::receipt(&receipt, session.json, false);
+    } else {
+        output::notices(&receipt.notices);
     }
     Ok(Exit::Done)
 }

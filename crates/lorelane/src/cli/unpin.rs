@@ -1,11 +1,13 @@
-//! `unpin`: takes a memory out of the standing context.
+//! `unpin`: stops showing a memory at every session start.
 
 use super::shared_args::ChangeArgs;
 use super::{CliResult, Session, pin};
 use clap::Args;
 use lorelane_core::mark::MarkKind;
 
-/// Take a memory out of the standing context
+/// Stop showing a memory at the start of every session
+///
+/// The memory itself is not changed, and is still shown for prompts that it is relevant to.
 #[derive(Debug, Args)]
 #[command(after_help = "Example:\n  lorelane unpin use-jwt-for-service-auth")]
 pub struct UnpinArgs {

@@ -11,8 +11,7 @@ use std::path::PathBuf;
 
 /// Change some fields of a memory
 ///
-/// Only what is given changes, and the memory's history gets an entry for it. `path+=value` appends to a
-/// list.
+/// Changes only the given fields and adds entries to the memory's history. `--set path+=value` appends to a list.
 #[derive(Debug, Args)]
 #[command(
     after_help = "Example:\n  lorelane update use-jwt-for-service-auth --set status=superseded --add-tag paseto"
@@ -26,13 +25,13 @@ pub struct UpdateArgs {
     /// Add a tag; can be repeated
     #[arg(long, value_name = "TAG", allow_hyphen_values = true)]
     add_tag: Vec<String>,
-    /// Take the fields of a file (JSON, or Markdown for a note), or of standard input with `-`; the others stay
+    /// Take fields from a file (JSON, or Markdown for a note), or from standard input if it is `-`
     #[arg(long, value_name = "FILE")]
     from: Option<PathBuf>,
-    /// Why, for the memory's history
+    /// Reason, for the memory's history
     #[arg(long, value_name = "REASON", allow_hyphen_values = true)]
     because: Option<String>,
-    /// Only if the file still has this hash (MD5 or BLAKE3, as `show --json` prints)
+    /// Reject the change unless the file has this hash (MD5 or BLAKE3, from `show --json`)
     #[arg(long, value_name = "HASH")]
     expect: Option<String>,
     #[command(flatten)]
@@ -49,8 +48,8 @@ pub(super) fn run(session: &Session<'_>, args: &UpdateArgs) -> CliResult {
     let from = from.transpose()?;
     if from.is_none() && args.set.is_empty() && args.add_tag.is_empty() {
         return Err(CliError::usage(
-            format!("nothing to change in {address}"),
-            "give --set PATH=VALUE, --add-tag TAG or --from FILE",
+            format!("cannot update {address}: no change was given"),
+            "pass --set PATH=VALUE, --add-tag TAG or --from FILE",
         ));
     }
     let draft = Draft::Partial {
@@ -61,10 +60,7 @@ pub(super) fn run(session: &Session<'_>, args: &UpdateArgs) -> CliResult {
     };
     let expects = match &args.expect {
         Some(text) => Some(Revision::parse(text).ok_or_else(|| {
-            CliError::usage(
-                format!("`{text}` is no hash"),
-                "give 32 or 64 hex digits, as `show --json` prints them",
-            )
+            CliError::usage(format!("'{text}' is not a hash"), "pass 32 or 64 hex digits, from `show --json`")
         })?),
         None => None,
     };

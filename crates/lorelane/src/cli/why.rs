@@ -1,4 +1,4 @@
-//! Why an agent saw a memory, or did not.
+//! `why`: shows why a memory was injected into a prompt, or was not.
 
 use super::search::explained;
 use super::{CliResult, Exit, Session, output};
@@ -10,11 +10,11 @@ use lorelane_core::text::one_line;
 use lorelane_engine::workspace::{ReminderOutcome, WhyReport, Workspace};
 use std::fmt::Write as _;
 
-/// Show what was put into prompts, and why
+/// Show what was injected into prompts, and why
 ///
-/// `last`, or nothing, shows the last prompt or session start that was answered: what was shown with the parts of
-/// each score, and what was left out with the rule that dropped it. An address shows what became of that
-/// memory. Exit code 1 says that it was not shown.
+/// `last`, or no argument, shows the last prompt or session start: each injected memory with the parts of its score,
+/// and each memory that was left out with the rule that dropped it. With an address, shows whether that memory was
+/// injected, and why or why not. Exit code 1: it was not.
 #[derive(Debug, Args)]
 #[command(after_help = "Example:\n  lorelane why\n  lorelane why use-jwt-for-service-auth")]
 pub struct WhyArgs {
@@ -29,16 +29,16 @@ pub(super) fn run(session: &Session<'_>, args: &WhyArgs) -> CliResult {
         return last(session, &workspace);
     }
     let address = named(&mut workspace, &args.what)?;
-    let account = workspace.reminders().why(&address)?;
+    let report = workspace.reminders().why(&address)?;
     if session.json {
-        output::document(&WhyView::of(&address, &account));
+        output::document(&WhyView::of(&address, &report));
     } else {
-        output::out(&told(&address, &account));
+        output::out(&explanation(&address, &report));
     }
-    Ok(if account.outcome == ReminderOutcome::Shown { Exit::Done } else { Exit::Nothing })
+    Ok(if report.outcome == ReminderOutcome::Shown { Exit::Done } else { Exit::Nothing })
 }
 
-/// The ledger may know a memory that is gone.
+/// An address that was typed. The ledger may have one whose memory no longer exists.
 fn named(workspace: &mut Workspace, typed: &str) -> Result<Address, super::CliError> {
     match workspace.find(typed) {
         Ok(address) => Ok(address),
@@ -59,20 +59,20 @@ fn last(session: &Session<'_>, workspace: &Workspace) -> CliResult {
     } else {
         match &line {
             Some(line) => output::out(&whole(line)),
-            None => output::out(
-                "No prompt was answered in this project yet; `lorelane setup` connects an agent.\n",
-            ),
+            None => {
+                output::out("No prompt is logged for this project yet; `lorelane setup` connects an agent\n")
+            }
         }
     }
     Ok(if line.is_some() { Exit::Done } else { Exit::Nothing })
 }
 
 fn whole(line: &LedgerLine) -> String {
-    let mut text = asked(line);
+    let mut text = event(line);
     if line.shown.is_empty() {
-        text.push_str("shown: nothing\n");
+        text.push_str("Shown: nothing\n");
     } else {
-        let _ = writeln!(text, "shown ({} tokens):", line.tokens);
+        let _ = writeln!(text, "Shown ({}):", output::count(line.tokens, "token", "tokens"));
     }
     for shown in &line.shown {
         match &shown.reason {
@@ -85,7 +85,7 @@ fn whole(line: &LedgerLine) -> String {
         }
     }
     if !line.left_out.is_empty() {
-        text.push_str("left out:\n");
+        text.push_str("Left out:\n");
     }
     for left in &line.left_out {
         let _ = writeln!(text, "{:>5}  {}: {}", left.score, left.address, left.rule.says());
@@ -93,24 +93,24 @@ fn whole(line: &LedgerLine) -> String {
     text
 }
 
-fn asked(line: &LedgerLine) -> String {
+fn event(line: &LedgerLine) -> String {
     let mut text = format!("{} {}, {}, session {}\n", line.at, line.client, line.event.name(), line.session);
     if !line.query.is_empty() {
-        let _ = writeln!(text, "prompt: {}", one_line(&line.query));
+        let _ = writeln!(text, "Prompt: {}", one_line(&line.query));
     }
     text
 }
 
-fn told(address: &Address, account: &WhyReport) -> String {
-    let mut text = match account.outcome {
+fn explanation(address: &Address, report: &WhyReport) -> String {
+    let mut text = match report.outcome {
         ReminderOutcome::Shown => format!("{address} was shown\n"),
         ReminderOutcome::Dropped(rule) => format!("{address} was not shown: {}\n", rule.says()),
         ReminderOutcome::WouldShow => {
-            format!("{address} was not shown: it or the settings changed since; now it would be\n")
+            format!("{address} was not shown: it or the settings changed since then; it would be shown now\n")
         }
     };
-    let Some(line) = &account.line else {
-        text.push_str("No prompt was answered in this project yet.\n");
+    let Some(line) = &report.line else {
+        text.push_str("No prompt is logged for this project yet\n");
         return text;
     };
     for shown in line.shown.iter().filter(|shown| shown.address == *address) {
@@ -119,17 +119,17 @@ fn told(address: &Address, account: &WhyReport) -> String {
             ShownReason::Standing { because } => writeln!(text, "{because}"),
         };
     }
-    // A session's start has no scores.
+    // Memories left out at a session start have no score.
     let scored = line.left_out.iter().filter(|left| left.address == *address && !left.parts.is_empty());
     for left in scored {
         let _ = writeln!(text, "{} = {}", left.score, explained(&left.parts));
     }
-    if let Some(hit) = &account.hit {
+    if let Some(hit) = &report.hit {
         let _ = writeln!(text, "{} = {}", hit.score, explained(&hit.explain));
     }
-    text.push_str(&asked(line));
-    if let Some(rule) = account.since {
-        let _ = writeln!(text, "now it would not be: {}", rule.says());
+    text.push_str(&event(line));
+    if let Some(rule) = report.since {
+        let _ = writeln!(text, "It would not be shown now: {}", rule.says());
     }
     text
 }

@@ -107,19 +107,19 @@ fn a_draft_from_another_editor_is_taken_as_it_was_meant() {
         &tell,
         &expect![[r#"
         a byte-order mark
-        created decision/piped
+        Created decision/piped
         2> fixed: content: removed control characters
         context "c[31m"
         created "2026-03-01T12:00:00Z"
 
         CRLF
-        created decision/piped
+        Created decision/piped
         2> fixed: content: removed control characters
         context "c[31m"
         created "2026-03-01T12:00:00Z"
 
         a naive time
-        created decision/piped
+        Created decision/piped
         2> fixed: created_at: read as UTC, set to '2026-01-01T10:00:00Z'
         2> fixed: content: removed control characters
         context "c[31m"
@@ -567,7 +567,7 @@ fn a_text_may_begin_with_a_dash() {
     // A forgotten text does not swallow the option behind it.
     for line in ["--reason --dry-run", "--reason -h"] {
         let said = scratch.lorelane(&format!("retire {address} {line}")).expect(2);
-        assert!(said.err.contains("its text is missing"), "{said:?}");
+        assert!(said.err.contains("this is an option"), "{said:?}");
     }
     scratch.lorelane(&format!("retire {address} --reason '-x is gone' --dry-run")).expect(0);
     let shown = scratch.json(&format!("show {address}"));

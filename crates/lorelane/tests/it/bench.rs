@@ -38,7 +38,7 @@ fn a_memory_that_was_expected_and_comes_no_more_fails() {
         &scratch.lorelane("bench"),
         &expect![[r#"
         memories      4
-        questions     8, and 32 that nothing answers
+        questions     8, and 32 that no memory answers
         expectations  1
 
                    all
@@ -47,23 +47,23 @@ fn a_memory_that_was_expected_and_comes_no_more_fails() {
         mrr      100.0
         refused  100.0
 
-        the first run: later ones are compared with it
+        First run: later runs are compared with it
     "#]],
     );
     check(
         &scratch.lorelane("bench"),
         &expect![[r#"
         memories      4
-        questions     8, and 32 that nothing answers
+        questions     8, and 32 that no memory answers
         expectations  1
 
-                   all       before  the same now
+                   all     baseline  the same now
         hit@1    100.0        100.0         100.0
         hit@5    100.0        100.0         100.0
         mrr      100.0        100.0         100.0
         refused  100.0        100.0         100.0
 
-        no worse than before
+        No worse than the baseline
     "#]],
     );
     scratch.lorelane("retire cache").expect(0);
@@ -73,10 +73,10 @@ fn a_memory_that_was_expected_and_comes_no_more_fails() {
             &scratch.lorelane("bench"),
             &expect![[r#"
             memories      3
-            questions     6, and 32 that nothing answers
+            questions     6, and 32 that no memory answers
             expectations  1
 
-                       all       before  the same now
+                       all     baseline  the same now
             hit@1    100.0        100.0         100.0
             hit@5    100.0        100.0         100.0
             mrr      100.0        100.0         100.0
@@ -84,9 +84,9 @@ fn a_memory_that_was_expected_and_comes_no_more_fails() {
 
             unmet  "how do I restart redis"
                    notes/cache is not in the top 5; in the baseline it was
-                   came: nothing
+                   top results: nothing
 
-            not met: 1 of 1 expectations
+            Not met: 1 of 1 expectation
             exit 1
         "#]],
         );
@@ -126,7 +126,11 @@ fn a_dry_run_keeps_nothing() {
     scratch.lorelane("search redis").expect(0);
     let before = scratch.tree_without_cache();
     let said = scratch.lorelane("bench --dry-run").expect(0);
-    assert!(said.out.ends_with("the first run: later ones are compared with it, not kept\n"), "{}", said.out);
+    assert!(
+        said.out.ends_with("First run: later runs are compared with it (dry run: not stored)\n"),
+        "{}",
+        said.out
+    );
     assert_eq!(scratch.tree_without_cache(), before);
 }
 
@@ -145,7 +149,7 @@ fn what_cannot_be_understood_is_an_error_with_its_line() {
     assert!(scratch.tree().keys().all(|path| !path.contains("bench.jsonl")));
     let empty = Scratch::with_store();
     let answer = empty.lorelane("bench").expect(2);
-    assert!(answer.err.contains("cannot measure recall: no memory says enough"), "{}", answer.err);
+    assert!(answer.err.contains("cannot measure recall: no memory has enough text"), "{}", answer.err);
 }
 
 #[test]

@@ -138,7 +138,7 @@ fn a_disabled_category_takes_a_memory_with_a_warning() {
     check(
         &scratch.lorelane(&format!("create decision --title Other {DECISION}")).text(),
         &expect![[r#"
-        created decision/other
+        Created decision/other
         2> warning: the category decision is disabled: this memory is saved but not shown to agents; `lorelane config set categories.decision.enabled true` enables it
         2> fixed: tags: empty after dedup, set to ['untagged']
     "#]],
@@ -166,7 +166,7 @@ fn parallel_drafting_hands_out_all_categories_at_once() {
         assert_eq!(tasks[0].at("category").and_then(Json::as_text), Some("decision"));
         // With one done, the next comes.
         let said = commit(&scratch, r#"{"category": "decision", "action": "NOOP"}"#).expect(0);
-        assert!(said.out.ends_with("1 item is open: lorelane consolidate prepare\n"), "{}", said.out);
+        assert!(said.out.ends_with("1 item is open: run `lorelane consolidate prepare`\n"), "{}", said.out);
         let next = scratch.json("consolidate prepare");
         assert_eq!(next.at("tasks.0.category").and_then(Json::as_text), Some("tech_debt"), "{config}");
     }
@@ -248,12 +248,12 @@ fn another_folder_than_the_categorys_own_is_refused() {
 fn retention_days_lets_gc_retire_what_was_not_touched() {
     let mut scratch = Scratch::with_jwt();
     scratch.now = LATER;
-    assert_eq!(scratch.lorelane("gc").expect(0).out, "nothing to collect\n");
+    assert_eq!(scratch.lorelane("gc").expect(0).out, "Nothing to collect\n");
     scratch.configure(r#"{"categories": {"decision": {"retention_days": 30}}}"#);
     check(
         &scratch.lorelane("gc").text(),
         &expect![[r#"
-        decision/use-jwt is now retired: Expired: not changed for 30 days (categories.decision.retention_days)
+        Retired decision/use-jwt: Expired: not changed for 30 days (categories.decision.retention_days)
     "#]],
     );
     scratch.lorelane("search jwt").expect(1);
@@ -280,7 +280,7 @@ fn max_memories_per_category_warns_and_says_what_to_do() {
     check(
         &scratch.decide("Use a queue").text(),
         &expect![[r#"
-        created decision/use-a-queue
+        Created decision/use-a-queue
         2> warning: decision has 2 active memories, more than max_memories_per_category (1): retire some with `lorelane retire`, or raise the limit with `lorelane config set max_memories_per_category 50`
     "#]],
     );
@@ -337,7 +337,7 @@ fn the_settings_of_drafting_are_handed_on() {
 
 #[test]
 fn grace_period_days_is_how_long_a_retired_memory_is_kept() {
-    for (config, left) in [("{}", "nothing to collect\n"), (GRACE_OF_TWO, "deleted decision/use-jwt\n")] {
+    for (config, left) in [("{}", "Nothing to collect\n"), (GRACE_OF_TWO, "Deleted decision/use-jwt\n")] {
         let mut scratch = Scratch::with_jwt();
         scratch.configure(config);
         scratch.lorelane("retire use-jwt").expect(0);
@@ -351,11 +351,11 @@ const GRACE_OF_TWO: &str = r#"{"delete": {"grace_period_days": 2}}"#;
 #[test]
 fn archive_retired_decides_between_keeping_and_deleting() {
     for (config, said) in [
-        ("{}", "deleted decision/use-jwt\n"),
-        (r#"{"delete": {"archive_retired": false}}"#, "deleted decision/use-jwt\n"),
+        ("{}", "Deleted decision/use-jwt\n"),
+        (r#"{"delete": {"archive_retired": false}}"#, "Deleted decision/use-jwt\n"),
         (
             r#"{"delete": {"archive_retired": true}}"#,
-            "decision/use-jwt is now archived: Grace period over: kept because delete.archive_retired is set\n",
+            "Archived decision/use-jwt: Grace period over: kept because delete.archive_retired is set\n",
         ),
     ] {
         let mut scratch = Scratch::with_jwt();
@@ -377,8 +377,8 @@ fn gc_deletes_nothing_when_nobody_can_be_asked() {
     scratch.now = LATER;
     let before = scratch.tree_without_cache();
     let refusal = expect![[r#"
-        2> error: cannot delete 1 memories that were retired more than 2 days ago: nobody can be asked
-        2> hint: nothing was changed; `--yes` deletes them, `--dry-run` shows them
+        2> error: cannot delete 1 memory retired more than 2 days ago: needs confirmation and there is no terminal; pass --yes
+        2> hint: nothing was changed; `--dry-run` shows what would be deleted
         exit 2
     "#]];
     check(&scratch.lorelane("gc").text(), &refusal);
@@ -555,7 +555,7 @@ fn a_refusal_of_git_is_a_warning_and_the_memory_is_saved() {
     check(
         &scratch.decide("Use JWT").text(),
         &expect![[r#"
-        created decision/use-jwt
+        Created decision/use-jwt
         2> warning: saved, but git did not commit it (auto_commit): no commits on Sundays
     "#]],
     );

@@ -93,9 +93,9 @@ fn what_a_session_decided_becomes_a_memory() {
 
             Answer for each category with one JSON object, in its answer file or all of them as {"session": …, "items": […]}:
             {"session": "0d9e-41", "category": "decision", "action": "CREATE", "draft": {"title": "…", "tags": ["…"], "content": {"context": "…", "decision": "…", "rationale": ["…"]}}, "reason": "…", "verdict": "PASS | FAIL | ADVISORY", "issues": []}
-            Give target and revision with UPDATE and DELETE only. An UPDATE says only the fields that change: lists are given whole, tags are added.
+            Give target and revision with UPDATE and DELETE only. An UPDATE has only the fields that change; lists are given in full, tags are added.
             Verify each draft against its context with sonnet: PASS, ADVISORY (saved, with its issues) or FAIL (not saved). An item without a verdict is refused.
-            Then run `lorelane consolidate commit --session 0d9e-41`: it takes the answer files, or the FILEs that follow it, or `-` for standard input.
+            Then run `lorelane consolidate commit --session 0d9e-41`: it reads the answer files, or the FILEs that you pass, or standard input with `-`.
         "#]],
     );
     assert!(prepared.out.len() < 3_000);
@@ -145,7 +145,7 @@ fn what_a_session_decided_becomes_a_memory() {
     check(
         &scratch.lorelane("consolidate prepare").text(),
         &expect![[r#"
-        nothing is open to be saved
+        Nothing to save
         exit 1
     "#]],
     );
@@ -161,7 +161,7 @@ fn two_findings_of_one_category_become_two_memories_one_after_the_other() {
     let captures = capture(&scratch, SESSION, &[WE_CHOSE, svelte]);
     let context = captures.beside(SESSION, "context-decision.txt");
     let prepared = scratch.lorelane("consolidate prepare").expect(0).out;
-    assert!(prepared.contains("1 item to save, 1 more after it"), "{prepared}");
+    assert!(prepared.contains("1 item to save, 1 more waiting"), "{prepared}");
     assert_eq!(prepared.matches("\n## decision").count(), 1, "{prepared}");
     assert!(fs::read_to_string(&context).unwrap().contains(WE_CHOSE.1));
     let said = commit(&scratch, &decided("CREATE", "Use a queue", "PASS")).expect(0).out;
@@ -290,7 +290,7 @@ fn an_empty_text_is_refused_where_it_takes_something_away_or_is_required() {
         &commit(&scratch, &answer("UPDATE", emptying)).text(),
         &expect![[r#"
             REFUSED decision: cannot save `decision/use-jwt`: 6 fields are invalid
-            1 item is open: lorelane consolidate prepare
+            1 item is open: run `lorelane consolidate prepare`
             2> error[VALIDATION_ERROR]: cannot save `decision/use-jwt`: 6 fields are invalid
             2>   content.status: Input should be 'proposed', 'accepted', 'deprecated' or 'superseded'
             2>     got: ""
@@ -319,7 +319,7 @@ fn an_empty_text_is_refused_where_it_takes_something_away_or_is_required() {
         &commit(&scratch, &answer("CREATE", emptying)).text(),
         &expect![[r#"
             REFUSED decision: cannot save `decision/decision-af1349b9`: 3 fields are invalid
-            1 item is open: lorelane consolidate prepare
+            1 item is open: run `lorelane consolidate prepare`
             2> error[VALIDATION_ERROR]: cannot save `decision/decision-af1349b9`: 3 fields are invalid
             2>   content.decision: Input should be a valid string
             2>     got: 5
@@ -390,8 +390,8 @@ fn what_fails_verification_or_was_not_verified_stays_open() {
         &commit(&scratch, &failed).text(),
         &expect![[r#"
         FAIL decision: nobody said Kafka
-        1 item is open: lorelane consolidate prepare
-        2> hint: decision stays open; mend the draft from its context, or answer NOOP
+        1 item is open: run `lorelane consolidate prepare`
+        2> hint: decision stays open; fix the draft from its context, or answer NOOP
         exit 1
     "#]],
     );
@@ -399,8 +399,8 @@ fn what_fails_verification_or_was_not_verified_stays_open() {
     check(
         &commit(&scratch, &unverified).text(),
         &expect![[r#"
-            REFUSED decision: 1 field is invalid
-            1 item is open: lorelane consolidate prepare
+            REFUSED decision: 1 invalid field
+            1 item is open: run `lorelane consolidate prepare`
             2> error: cannot use the answer for decision
             2>   verdict: one of PASS, FAIL, ADVISORY
             2>     got: nothing
@@ -436,7 +436,7 @@ fn one_bad_item_stops_no_other() {
         &expect![[r#"
         REFUSED tech_debt: cannot save `tech_debt/importer`: 3 fields are invalid
         CREATE decision/use-a-queue: no candidate exists
-        1 item is open: lorelane consolidate prepare
+        1 item is open: run `lorelane consolidate prepare`
         2> error[VALIDATION_ERROR]: cannot save `tech_debt/importer`: 3 fields are invalid
         2>   content.priority: Input should be 'critical', 'high', 'medium' or 'low'
         2>     got: "soon"
@@ -462,7 +462,7 @@ fn an_answer_that_cannot_be_used_says_all_that_is_wrong() {
     check(
         &scratch.lorelane("consolidate commit answer.json").text(),
         &expect![[r#"
-        2> error: cannot consolidate: no session has anything open that this answers
+        2> error: cannot consolidate: no session has open items that this answers
         2> hint: `lorelane consolidate prepare` shows what is open; `lorelane create` saves anything else
         exit 2
     "#]],
@@ -472,8 +472,8 @@ fn an_answer_that_cannot_be_used_says_all_that_is_wrong() {
     check(
         &scratch.lorelane("consolidate commit").text(),
         &expect![[r#"
-        2> error: cannot consolidate: there is no answer in the files that were prepared
-        2> hint: write them as `lorelane consolidate prepare` says, name other files, or give `-` for standard input
+        2> error: cannot consolidate: no prepared answer file has an answer
+        2> hint: write them as `lorelane consolidate prepare` shows, pass other files, or `-` for standard input
         exit 2
     "#]],
     );
@@ -492,8 +492,8 @@ fn an_answer_that_cannot_be_used_says_all_that_is_wrong() {
         &commit(&scratch, r#"{"category": "topic", "action": "FORGET", "target": "nowhere", "extra": 1}"#)
             .text(),
         &expect![[r#"
-            REFUSED an item: 5 fields are invalid
-            1 item is open: lorelane consolidate prepare
+            REFUSED an item: 5 invalid fields
+            1 item is open: run `lorelane consolidate prepare`
             2> error: cannot use the answer for an item
             2>   extra: one of category, action, target, revision, draft, reason, verdict, issues
             2>     got: 1
@@ -533,7 +533,7 @@ fn an_answer_that_cannot_be_used_says_all_that_is_wrong() {
         &commit(&scratch, r#"{"category": "runbook", "action": "NOOP"}"#).text(),
         &expect![[r#"
         REFUSED runbook: nothing of runbook is open in session 0d9e-41
-        1 item is open: lorelane consolidate prepare
+        1 item is open: run `lorelane consolidate prepare`
         2> error: cannot save runbook: nothing of runbook is open in session 0d9e-41
         2> hint: `lorelane consolidate prepare` shows what is; `lorelane create` saves anything else
         exit 1
@@ -564,7 +564,7 @@ fn a_draft_for_another_or_an_older_memory_is_refused() {
         &commit(&scratch, &answer(r#""target": "decision/other""#)).text(),
         &expect![[r#"
         REFUSED decision: the candidate is decision/use-jwt, and the answer is for decision/other
-        1 item is open: lorelane consolidate prepare
+        1 item is open: run `lorelane consolidate prepare`
         2> error: cannot save decision: the candidate is decision/use-jwt, and the answer is for decision/other
         2> hint: run `lorelane consolidate prepare` again and draft for the candidate that it names
         exit 1
@@ -620,8 +620,8 @@ fn a_rejected_thing_is_not_captured_again_under_any_name() {
     check(
         &scratch.lorelane("reject use-a-queue --because 'it was a joke' --dry-run").text(),
         &expect![[r#"
-            would reject decision/use-a-queue
-            decision/use-a-queue would be retired: Rejected: it was a joke
+            Would reject decision/use-a-queue
+            Would retire decision/use-a-queue: Rejected: it was a joke
         "#]],
     );
     scratch.lorelane("reject use-a-queue --because ' '").expect(2);
@@ -629,8 +629,8 @@ fn a_rejected_thing_is_not_captured_again_under_any_name() {
     check(
         &scratch.lorelane("reject use-a-queue --because 'it was a joke'").text(),
         &expect![[r#"
-        rejected decision/use-a-queue
-        decision/use-a-queue is now retired: Rejected: it was a joke
+        Rejected decision/use-a-queue
+        Retired decision/use-a-queue: Rejected: it was a joke
     "#]],
     );
     assert_eq!(scratch.line(QUEUE, "retired_reason"), r#""Rejected: it was a joke""#);
@@ -641,7 +641,7 @@ fn a_rejected_thing_is_not_captured_again_under_any_name() {
     check(
         &scratch.lorelane("consolidate prepare").text(),
         &expect![[r#"
-        nothing is open to be saved
+        Nothing to save
         2> warning: decision is left out: it was rejected as decision/use-a-queue: it was a joke
         exit 1
     "#]],
@@ -664,7 +664,7 @@ fn a_rejected_thing_is_not_captured_again_under_any_name() {
     check(
         &scratch.lorelane("reject use-a-queue --because 'it was a joke'").text(),
         &expect![[r#"
-        left decision/use-a-queue as it is (retired)
+        No change: decision/use-a-queue is already retired
     "#]],
     );
 
@@ -699,7 +699,7 @@ fn a_capture_waits_while_its_category_is_full() {
         &commit(&scratch, &decided("CREATE", "Use a queue", "PASS")).text(),
         &expect![[r#"
             POSTPONE decision: decision is full: it has 1 of 1 memories (max_memories_per_category); retire some with `lorelane retire`, or raise the limit
-            1 item is open: lorelane consolidate prepare
+            1 item is open: run `lorelane consolidate prepare`
             exit 1
         "#]],
     );
@@ -710,7 +710,7 @@ fn a_capture_waits_while_its_category_is_full() {
     check(
         &prepared,
         &expect![[r#"
-            nothing is open to be saved
+            Nothing to save
             2> warning: decision is kept for later: decision is full: it has 1 of 1 memories (max_memories_per_category); retire some with `lorelane retire`, or raise the limit
             exit 1
         "#]],

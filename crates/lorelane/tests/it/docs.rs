@@ -121,7 +121,7 @@ fn every_example_of_a_record_is_accepted() {
         let words = words(line.strip_prefix("lorelane ").unwrap());
         let words: Vec<&str> = words.iter().map(String::as_str).collect();
         let said = scratch.run(&words);
-        assert!(said.starts_with("created "), "{line}\n{said}");
+        assert!(said.starts_with("Created "), "{line}\n{said}");
     }
 }
 
@@ -435,7 +435,7 @@ const EVERYWHERE: [&str; 6] = ["-C", "--json", "-h", "--help", "-V", "--version"
 /// The commands that the help lists.
 fn commands_in(help: &str) -> BTreeSet<String> {
     help.lines()
-        .take_while(|line| *line != "Everywhere:")
+        .take_while(|line| *line != "Global options:")
         .filter_map(|line| line.strip_prefix("  ")?.split(' ').next())
         .map(str::to_owned)
         .collect()

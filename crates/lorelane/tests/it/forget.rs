@@ -129,7 +129,7 @@ fn no_byte_of_a_forgotten_memory_is_left_and_the_others_are_whole() {
     check(
         &without_ids(&said.text()),
         &expect![[r#"
-            forgot decision/rely-on-quokkastream
+            Forgot decision/rely-on-quokkastream
               memories      removed 2          ~/project/.claude/memory
               log and undo  removed 41         ~/home/state/lanes/LANE/blobs
               marks         removed 4          ~/project/.lorelane/marks.jsonl
@@ -146,7 +146,7 @@ fn no_byte_of_a_forgotten_memory_is_left_and_the_others_are_whole() {
     assert_eq!(
         preview
             .out
-            .replace("would forget", "forgot")
+            .replace("Would forget", "Forgot")
             .replace("to remove", "removed")
             .split_whitespace()
             .collect::<BTreeSet<_>>(),
@@ -187,7 +187,7 @@ fn no_byte_of_a_forgotten_memory_is_left_and_the_others_are_whole() {
     check(
         &scratch.lorelane("undo").expect(0).out,
         &expect![[r#"
-        undone: decision/keep-redis reads as before
+        Undid "update decision/keep-redis"
     "#]],
     );
     check(
@@ -229,8 +229,8 @@ fn nobody_forgets_without_saying_so() {
     check(
         &scratch.lorelane("forget use-jwt").text(),
         &expect![[r#"
-        2> error: cannot forget decision/use-jwt: nobody can be asked, and it cannot be undone
-        2> hint: nothing was changed; `--yes` forgets it, `--dry-run` shows what would go
+        2> error: cannot forget decision/use-jwt: needs confirmation and there is no terminal; pass --yes
+        2> hint: nothing was changed; forgetting cannot be undone, `--dry-run` shows what would be removed
         exit 2
     "#]],
     );
@@ -316,7 +316,7 @@ fn what_git_holds_is_named_and_never_called_forgotten() {
     check(
         &without_ids(&said),
         &expect![[r#"
-        removed decision/sign-every-token, but it is not gone everywhere
+        Removed decision/sign-every-token, but not everywhere
           memories      removed 1          ~/project/.claude/memory
           log and undo  removed 9          ~/home/state/lanes/LANE/blobs
           marks         removed 1          ~/project/.lorelane/marks.jsonl
@@ -326,11 +326,11 @@ fn what_git_holds_is_named_and_never_called_forgotten() {
           captures      nothing found      ~/home/state/projects/ID/captures
           drafts        nothing found      ~/home/state/projects/ID/drafts
           log of hooks  nothing found      ~/home/state/hooks.log
-          git           holds it in 3 commits and in its index ~/project
-        2> warning: git still holds it: it is not forgotten
-        2> hint: rewrite the history of ~/project with `git filter-repo --invert-paths --path FILE` and of the listing with
+          git           has it in 3 commits and in its index ~/project
+        2> warning: git still has it
+        2> hint: rewrite the history of ~/project with `git filter-repo --invert-paths --path FILE` and of index.md with
         2> `--replace-text`, drop stashes (`git stash list`), then `git reflog expire --expire=now --all` and
-        2> `git gc --prune=now`; remotes and clones hold it too until they are replaced
+        2> `git gc --prune=now`; remotes and clones have it until they are replaced
     "#]],
     );
     // Asked again, it is still not called forgotten.
@@ -391,7 +391,7 @@ fn with_note() -> Scratch {
 fn check_gone(scratch: &Scratch, forget: &str, why: &str) {
     assert!(!holding(scratch, &OF_A_NOTE).is_empty(), "{why}");
     let said = scratch.lorelane(forget).expect(0);
-    assert!(said.out.starts_with("forgot "), "{why}: {}", said.text());
+    assert!(said.out.starts_with("Forgot "), "{why}: {}", said.text());
     assert_eq!(holding(scratch, &OF_A_NOTE), Vec::<String>::new(), "{why}");
     scratch.lorelane("log --verify").expect(0);
     scratch.lorelane("doctor --index").expect(0);
@@ -448,7 +448,7 @@ fn the_drafts_of_a_forgotten_note_go_and_no_others() {
     for note in ["notes/quokka", "notes/plans/quokka", "notes/kept"] {
         let output = scratch.command(&["edit", note]).env("EDITOR", "false").output().unwrap();
         let said = scratch.said(&output).expect(2);
-        assert!(said.err.contains("the draft is kept"), "{}", said.text());
+        assert!(said.err.contains("your draft is in"), "{}", said.text());
     }
     scratch.lorelane("forget notes/plans/quokka --yes").expect(0);
     check_gone(&scratch, "forget notes/quokka --yes", "drafts");
@@ -576,7 +576,7 @@ fn what_git_holds_of_a_note_that_was_moved_is_named() {
     assert_eq!(told.at("git_staged").and_then(Json::as_bool), Some(true));
     // Asked again, it is still named.
     let said = scratch.lorelane("forget notes/quokka --yes").expect(0);
-    assert!(said.out.contains(&commit[..12]) && said.err.contains("it is not forgotten"), "{}", said.text());
+    assert!(said.out.contains(&commit[..12]) && said.err.contains("git still has it"), "{}", said.text());
 
     // The other way round: the user's data folder is in a repository of its own.
     let scratch = with_note();

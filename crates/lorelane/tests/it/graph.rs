@@ -104,13 +104,13 @@ fn related_memories_say_why() {
         2.52  notes/old-idea
                -> SUPERSEDES: Plan to refactor [[src/auth.py]] to use JWT. It replaces [[old-idea]].
                <- RELATED_TO: Sessions live in the database. Back to [[auth-plan]].
-               nearly the same meaning (0.52)
+               similar meaning (0.52)
         1.26  notes/deep/fix
-               both speak of src/auth.py
-               both are tagged auth
-               nearly the same meaning (0.62)
+               both mention src/auth.py
+               both have the tag auth
+               similar meaning (0.62)
         0.33  decision/use-jwt
-               both speak of src/auth.py
+               both mention src/auth.py
     "#]]
     .assert_eq(&scratch.lorelane("related auth-plan").expect(0).out);
     let document = scratch.json("related auth-plan -n 1");
@@ -127,7 +127,7 @@ fn related_memories_are_found_by_their_meaning() {
     scratch.put(".memories/pie.md", "How to bake an apple pie: sugar, butter, flour and eggs.");
     scratch.put(".memories/queue.md", "The message broker retries failed jobs three times.");
     let said = scratch.lorelane("related cake").expect(0);
-    assert!(said.out.contains("notes/pie") && said.out.contains("nearly the same meaning"), "{}", said.out);
+    assert!(said.out.contains("notes/pie") && said.out.contains("similar meaning"), "{}", said.out);
     assert!(!said.out.contains("notes/queue"), "{}", said.out);
 }
 
@@ -179,12 +179,12 @@ fn duplicates_are_grouped_with_the_command_that_merges_them() {
         1.00  2 memories
                notes/one  認証トークンは十五分ごとに更新される。
                notes/two  認証トークンは十五分ごとに更新される。
-               run: lorelane merge notes/one notes/two --into notes/one
+               merge them: lorelane merge notes/one notes/two --into notes/one
         0.98  3 memories
                notes/j 2  The login test fails when the clock of the container runs ahead of time.
                notes/j1  The login test fails when the clock of the container runs ahead.
                notes/plan  The login test fails when the clock of the container runs ahead.
-               run: lorelane merge 'notes/j 2' notes/j1 notes/plan --into 'notes/j 2'
+               merge them: lorelane merge 'notes/j 2' notes/j1 notes/plan --into 'notes/j 2'
     "#]]
     .assert_eq(&scratch.lorelane("duplicates").expect(0).out);
     let document = scratch.json("duplicates --type plan");

@@ -185,7 +185,7 @@ fn why_says_what_became_of_a_memory() {
     check(
         &scratch.lorelane("why").text(),
         &expect![[r#"
-        No prompt was answered in this project yet; `lorelane setup` connects an agent.
+        No prompt is logged for this project yet; `lorelane setup` connects an agent
         exit 1
     "#]],
     );
@@ -193,7 +193,7 @@ fn why_says_what_became_of_a_memory() {
         &scratch.lorelane("why deploy-on-fridays").text(),
         &expect![[r#"
             decision/deploy-on-fridays was not shown: no word of the prompt occurs in it
-            No prompt was answered in this project yet.
+            No prompt is logged for this project yet
             exit 1
         "#]],
     );
@@ -203,11 +203,11 @@ fn why_says_what_became_of_a_memory() {
         &scratch.lorelane("why last").text(),
         &expect![[r#"
             2026-03-01T12:00:00Z claude-code, prompt, session s-1
-            prompt: how do we sign sessions on fridays? AKIA…(12+)
-            shown (94 tokens):
+            Prompt: how do we sign sessions on fridays? AKIA…(12+)
+            Shown (94 tokens):
              1462  decision/sign-sessions-with-paseto
                    = 286 words (sign, sessions) + 286 around + 286 section + 143 memory + 126 meaning + 315 meaning around + 20 recent
-            left out:
+            Left out:
              1074  decision/deploy-on-fridays: the prompt has none of its tags and fewer than two distinctive words of its title
         "#]],
     );
@@ -217,7 +217,7 @@ fn why_says_what_became_of_a_memory() {
             decision/sign-sessions-with-paseto was shown
             1462 = 286 words (sign, sessions) + 286 around + 286 section + 143 memory + 126 meaning + 315 meaning around + 20 recent
             2026-03-01T12:00:00Z claude-code, prompt, session s-1
-            prompt: how do we sign sessions on fridays? AKIA…(12+)
+            Prompt: how do we sign sessions on fridays? AKIA…(12+)
         "#]],
     );
     check(
@@ -226,7 +226,7 @@ fn why_says_what_became_of_a_memory() {
             decision/deploy-on-fridays was not shown: the prompt has none of its tags and fewer than two distinctive words of its title
             1074 = 237 words (fridays) + 237 around + 237 section + 118 memory + 64 meaning + 161 meaning around + 20 recent
             2026-03-01T12:00:00Z claude-code, prompt, session s-1
-            prompt: how do we sign sessions on fridays? AKIA…(12+)
+            Prompt: how do we sign sessions on fridays? AKIA…(12+)
             exit 1
         "#]],
     );
@@ -235,7 +235,7 @@ fn why_says_what_became_of_a_memory() {
         &expect![[r#"
         decision/old-sign-rules was not shown: it is retired
         2026-03-01T12:00:00Z claude-code, prompt, session s-1
-        prompt: how do we sign sessions on fridays? AKIA…(12+)
+        Prompt: how do we sign sessions on fridays? AKIA…(12+)
         exit 1
     "#]],
     );
@@ -243,10 +243,10 @@ fn why_says_what_became_of_a_memory() {
     check(
         &scratch.lorelane("why sign-all-sessions").text(),
         &expect![[r#"
-            decision/sign-all-sessions was not shown: it or the settings changed since; now it would be
+            decision/sign-all-sessions was not shown: it or the settings changed since then; it would be shown now
             1178 = 249 words (sign, sessions) + 249 around + 249 section + 125 memory + 82 meaning + 204 meaning around + 20 recent
             2026-03-01T12:00:00Z claude-code, prompt, session s-1
-            prompt: how do we sign sessions on fridays? AKIA…(12+)
+            Prompt: how do we sign sessions on fridays? AKIA…(12+)
             exit 1
         "#]],
     );
@@ -271,7 +271,7 @@ fn why_names_the_rule_that_dropped_a_memory_and_no_other() {
     scratch.prompt_hook("tell me about terraform");
     // All are equally good: which of them are shown is told by the ledger.
     let told = scratch.lorelane("why").out;
-    let (shown, _) = told.split_once("left out:").expect("some are left out");
+    let (shown, _) = told.split_once("Left out:").expect("some are left out");
     let nowhere =
         (10..40).find(|number| !told.contains(&format!("module-n{number}"))).expect("too many to keep");
     assert_eq!(
@@ -289,7 +289,7 @@ fn why_names_the_rule_that_dropped_a_memory_and_no_other() {
     );
     scratch.lorelane(&format!("retire module-n{was_shown}")).expect(0);
     let said = scratch.lorelane(&format!("why module-n{was_shown}")).out;
-    assert!(said.contains("\nnow it would not be: it is retired\n"), "{said}");
+    assert!(said.contains("\nIt would not be shown now: it is retired\n"), "{said}");
 
     // A start that had no room for a pinned memory.
     for number in 11..21 {
@@ -307,7 +307,7 @@ fn why_names_the_rule_that_dropped_a_memory_and_no_other() {
     scratch.lorelane(&format!("create decision --title 'Kafka' {DECISION}")).expect(0);
     let said = scratch.lorelane("why kafka").out;
     assert!(said.contains("no word of the prompt occurs in it"), "{said}");
-    assert!(said.contains("prompt: tell me about terraform"), "{said}");
+    assert!(said.contains("Prompt: tell me about terraform"), "{said}");
 
     for key in ["retrieval.enabled false", "retrieval.max_inject 0"] {
         let scratch = paseto();
@@ -966,6 +966,6 @@ fn a_program_that_is_not_on_the_path_is_named_by_its_own() {
     assert!(present.out.contains("Then run `lorelane consolidate commit --session s-1`"));
     let setup = ["setup", "gemini"];
     let absent = scratch.said(&scratch.command(&setup).envs(nowhere).output().unwrap());
-    assert!(absent.err.contains(&format!("agents are told to run {program}")), "{}", absent.err);
+    assert!(absent.err.contains(&format!("agents will run {program}")), "{}", absent.err);
     assert_eq!(scratch.said(&scratch.command(&setup).output().unwrap()).err, "");
 }

@@ -313,7 +313,7 @@ fn typed(command: &str) -> Vec<String> {
 
 fn commands(scratch: &Scratch) -> BTreeSet<String> {
     let help = scratch.lorelane("--help").out;
-    let lines = help.lines().take_while(|line| *line != "Everywhere:");
+    let lines = help.lines().take_while(|line| *line != "Global options:");
     lines.filter_map(|line| line.strip_prefix("  ")?.split(' ').next()).map(str::to_owned).collect()
 }
 

@@ -51,11 +51,11 @@ fn a_model_is_added_listed_and_taken_away() {
     check(
         &scratch.lorelane("model add ../tiny").expect(0).out,
         &expect![[r#"
-        added bert-0f055f19e26fa065  from tiny
+        Added bert-0f055f19e26fa065  from tiny
           config.json                186 bytes  blake3 c5e4944f2c8119a0a016de612d03a39a9d39e77a2acd843e560d72df00eebf8b
           vocab.txt                   77 bytes  blake3 46e0fccd288a44e35c2712b52e878d8105eb6b9c78ca2d3806a95b964bd0de17
           model.safetensors         9065 bytes  blake3 ab6cf8b770141dfa4245ead0a022d7fca57a879c204e8086b83fafb57577c677
-        The MCP server and `search --batch` use it from now on.
+        The MCP server and `search --batch` use it from now on
     "#]],
     );
     check(
@@ -71,13 +71,13 @@ fn a_model_is_added_listed_and_taken_away() {
     check(
         &scratch.lorelane("model learn").expect(0).out,
         &expect![[r#"
-        bert-0f055f19e26fa065 has read 2 memories, 2 passages
+        Embedded 2 memories (2 passages) with bert-0f055f19e26fa065
     "#]],
     );
     check(
         &scratch.lorelane("model remove").expect(0).out,
         &expect![[r#"
-        removed bert-0f055f19e26fa065
+        Removed bert-0f055f19e26fa065
     "#]],
     );
     check(

@@ -135,7 +135,7 @@ fn removal_gives_back_tree_and_bytes_of_every_settings_file() {
         // Codex's TOML was read and written anew: line ends and byte order mark were lost, in the backup too.
         assert_eq!(backups(&scratch), [text], "{file}, {name}: the backup");
         let again = scratch.lorelane(&format!("setup {client}")).expect(0);
-        assert_eq!(again.out, format!("{client} is set up already\n"));
+        assert_eq!(again.out, format!("No change: {client} is already set up\n"));
         assert_eq!(state(&scratch), after, "{file}, {name}: a second setup");
         scratch.lorelane(&format!("setup --remove {client}")).expect(0);
         assert_eq!(state(&scratch), before, "{file}, {name}");
@@ -168,7 +168,7 @@ fn what_somebody_writes_meanwhile_stays() {
             let edited = fs::read_to_string(&path).unwrap().replace("\"a\"", "\"a of the user\"");
             fs::write(&path, edited).unwrap();
             let again = scratch.lorelane(&format!("setup {client}")).expect(0);
-            assert_eq!(again.out, format!("{client} is set up already\n"), "{name}");
+            assert_eq!(again.out, format!("No change: {client} is already set up\n"), "{name}");
             scratch.lorelane(&format!("setup --remove {client}")).expect(0);
             let expected = text.replace("\"a\"", "\"a of the user\"");
             assert_eq!(fs::read_to_string(&path).unwrap(), expected, "{client}, {name}");
@@ -245,9 +245,9 @@ fn a_dry_run_shows_the_lines_and_writes_nothing() {
     let before = state(&scratch);
     let said = scratch.lorelane("setup claude-code --dry-run").expect(0);
     expect![[r#"
-        would set up claude-code
-          12       files of our own in ~/home/state/agents
-          new      ~/home/.claude/plugins/known_marketplaces.json
+        Would set up claude-code
+          12 files in ~/home/state/agents
+          created  ~/home/.claude/plugins/known_marketplaces.json
             + {
             +   "lorelane": {
             +     "source": {
@@ -271,7 +271,7 @@ fn a_dry_run_shows_the_lines_and_writes_nothing() {
             +   },
             +   "enabledPlugins": {
             +     "lorelane@lorelane": true
-            … 1 lines more
+            … 1 more line
         2> warning: ~/home/.claude/settings.json has comments, so claude-code ignores all of it, including your own settings
     "#]]
     .assert_eq(&said.text());
@@ -384,8 +384,8 @@ fn alone_it_says_what_is_there_and_what_to_run() {
         scratch.said(&command.output().unwrap())
     };
     expect![[r"
-        2> no agent was found on this machine
-        2> hint: `lorelane setup CLIENT` sets one up all the same
+        2> No agents found on this machine
+        2> hint: `lorelane setup CLIENT` sets one up anyway
         exit 1
     "]]
     .assert_eq(&run(&["setup"]).text());
@@ -396,10 +396,10 @@ fn alone_it_says_what_is_there_and_what_to_run() {
     fs::write(scratch.folder.join("bin/codex"), "").unwrap();
     run(&["setup", "gemini"]).expect(0);
     expect![[r"
-        claude-code  run `lorelane setup claude-code`  (~/home/.claude)
-        codex        run `lorelane setup codex`  (~/bin/codex)
-        gemini       is set up; `lorelane setup --remove gemini` takes it back  (~/home/.gemini)
-        cursor       run `lorelane setup cursor`  (~/home/.cursor)
+        claude-code  not set up; run `lorelane setup claude-code`  (~/home/.claude)
+        codex        not set up; run `lorelane setup codex`  (~/bin/codex)
+        gemini       set up; to remove it, run `lorelane setup --remove gemini`  (~/home/.gemini)
+        cursor       not set up; run `lorelane setup cursor`  (~/home/.cursor)
     "]]
     .assert_eq(&run(&["setup"]).expect(0).text());
     run(&["setup", "--yes"]).expect(0);
@@ -547,7 +547,7 @@ fn latency_leaves_no_line_in_the_ledger() {
     scratch.lorelane("setup codex").expect(0);
     scratch.lorelane("doctor --latency").expect(0);
     assert!(!scratch.project_state().join("ledger.jsonl").exists());
-    assert!(scratch.lorelane("why").expect(1).out.contains("No prompt was answered"));
+    assert!(scratch.lorelane("why").expect(1).out.contains("No prompt is logged"));
 }
 
 // Fifty messages are a session worth a summary: the measured stop asked, which counted as a failure, and the next

@@ -24,8 +24,8 @@ fn a_store_is_made_in_an_empty_folder_and_once_only() {
     check(
         &scratch.lorelane("init").text(),
         &expect![[r#"
-        made a memory store in ~/project/.claude/memory
-        next: lorelane create decision --title "…"
+        Created a memory store in ~/project/.claude/memory
+        Next: lorelane create decision --title "…"
     "#]],
     );
     let made = scratch.tree_without_cache();
@@ -50,7 +50,7 @@ fn a_store_is_made_in_an_empty_folder_and_once_only() {
     check(
         &scratch.lorelane("init").text(),
         &expect![[r#"
-        the store in ~/project/.claude/memory is complete
+        No change: the store in ~/project/.claude/memory is complete
     "#]],
     );
     assert_eq!(made, scratch.tree_without_cache());
@@ -121,7 +121,7 @@ fn a_memory_lives_from_its_creation_to_its_end() {
         &tell,
         &expect![[r#"
             $ lorelane create decision --title 'Use JWT' --tag Auth --set context=Slow --set decision=Tokens --set rationale=Stateless --set rationale=Simple
-            created decision/use-jwt
+            Created decision/use-jwt
             $ lorelane list
               2026-03-01 decision/use-jwt Use JWT #auth
             $ lorelane search 'jwt auth' --explain
@@ -129,7 +129,7 @@ fn a_memory_lives_from_its_creation_to_its_end() {
                    accepted Slow Tokens Stateless Simple
                    = 286 words (jwt, auth) + 286 around + 286 section + 143 memory + 126 meaning + 316 meaning around + 20 recent
             $ lorelane update use-jwt --set context='Sessions were slow' --add-tag tokens --because 'measured it'
-            updated decision/use-jwt
+            Updated decision/use-jwt
             $ lorelane show use-jwt
             Use JWT
             decision/use-jwt · .claude/memory/decisions/use-jwt.json
@@ -154,9 +154,9 @@ fn a_memory_lives_from_its_creation_to_its_end() {
               2026-03-02 measured it
               2026-03-02 measured it
             $ lorelane pin use-jwt
-            pinned decision/use-jwt
+            Pinned decision/use-jwt
             $ lorelane update use-jwt --set title='Adopt PASETO for all services'
-            updated decision/adopt-paseto-for-all-services (renamed from decision/use-jwt)
+            Updated decision/adopt-paseto-for-all-services (renamed from decision/use-jwt)
             $ lorelane show decision/use-jwt
             Adopt PASETO for all services
             decision/adopt-paseto-for-all-services · .claude/memory/decisions/adopt-paseto-for-all-services.json
@@ -184,31 +184,31 @@ fn a_memory_lives_from_its_creation_to_its_end() {
             $ lorelane list
             * 2026-03-03 decision/adopt-paseto-for-all-services Adopt PASETO for all services #auth #tokens
             $ lorelane retire use-jwt --reason 'moved to mTLS'
-            decision/adopt-paseto-for-all-services is now retired: moved to mTLS
+            Retired decision/adopt-paseto-for-all-services: moved to mTLS
             $ lorelane search paseto
-            nothing relevant
+            Nothing relevant found
             exit 1
             $ lorelane search paseto --include-retired
               940  decision/adopt-paseto-for-all-services:13-19 [retired]  Adopt PASETO for all services
                    accepted Sessions were slow Tokens Stateless Simple
             $ lorelane retire use-jwt
-            left decision/adopt-paseto-for-all-services as it is (retired)
+            No change: decision/adopt-paseto-for-all-services is already retired
             $ lorelane archive use-jwt
             2> error[LIFECYCLE_ERROR]: cannot archive `decision/adopt-paseto-for-all-services`: it is retired
             2> hint: restore it first with `lorelane restore decision/adopt-paseto-for-all-services`
             exit 2
             $ lorelane restore use-jwt
-            decision/adopt-paseto-for-all-services is now active
+            Restored decision/adopt-paseto-for-all-services
             $ lorelane archive use-jwt --reason 'only history now'
-            decision/adopt-paseto-for-all-services is now archived: only history now
+            Archived decision/adopt-paseto-for-all-services: only history now
             $ lorelane restore use-jwt
-            decision/adopt-paseto-for-all-services is now active
+            Restored decision/adopt-paseto-for-all-services
             $ lorelane retire use-jwt
-            decision/adopt-paseto-for-all-services is now retired: No reason provided
+            Retired decision/adopt-paseto-for-all-services: No reason provided
             $ lorelane gc
-            nothing to collect
+            Nothing to collect
             $ lorelane gc --yes
-            decision/adopt-paseto-for-all-services is now archived: Grace period over: kept because delete.archive_retired is set
+            Archived decision/adopt-paseto-for-all-services: Grace period over: kept because delete.archive_retired is set
             $ lorelane list --status all
             * 2026-09-01 decision/adopt-paseto-for-all-services Adopt PASETO for all services [archived] #auth #tokens
             $ lorelane log -n 3
@@ -216,9 +216,9 @@ fn a_memory_lives_from_its_creation_to_its_end() {
             9    2026-03-04T12:00:00Z  retire decision/adopt-paseto-for-all-services
             8    2026-03-04T12:00:00Z  restore decision/adopt-paseto-for-all-services
             $ lorelane log --verify
-            the log holds: 10 changes, chained and complete
+            Log verified: 10 entries, chain intact
             $ lorelane doctor
-            everything is as it should be
+            No problems found
         "#]],
     );
 }
@@ -350,9 +350,9 @@ fn an_update_changes_what_is_given_and_nothing_else() {
             "  \"record_status\": \"active\"",
         ]"#]],
     );
-    assert!(scratch.lorelane("update use-jwt").expect(2).err.contains("nothing to change"));
+    assert!(scratch.lorelane("update use-jwt").expect(2).err.contains("no change was given"));
     let same = scratch.lorelane("update use-jwt --set context=Slow").expect(0);
-    assert_eq!(same.out, "left decision/use-jwt as it is (active)\n");
+    assert_eq!(same.out, "No change: decision/use-jwt already has these contents\n");
     assert_eq!(scratch.read(USE_JWT), after);
 }
 
@@ -484,7 +484,31 @@ fn a_revision_expects_the_file_that_was_read() {
     }
     let fresh = scratch.json("show use-jwt").at("blake3").and_then(Json::as_text).unwrap().to_owned();
     scratch.lorelane(&format!("update use-jwt --set context=Two --expect {fresh}")).expect(0);
-    assert!(scratch.lorelane("update use-jwt --set context=x --expect 12").expect(2).err.contains("no hash"));
+    assert!(
+        scratch.lorelane("update use-jwt --set context=x --expect 12").expect(2).err.contains("not a hash")
+    );
+}
+
+#[test]
+fn a_change_that_changes_nothing_says_why() {
+    let scratch = Scratch::with_jwt();
+    scratch.lorelane("pin use-jwt").expect(0);
+    for (line, why) in [
+        ("update use-jwt --set context=Slow", "already has these contents"),
+        ("pin use-jwt", "is already pinned"),
+        ("restore use-jwt", "is already active"),
+    ] {
+        assert_eq!(
+            scratch.lorelane(line).expect(0).out,
+            format!("No change: decision/use-jwt {why}\n"),
+            "{line}"
+        );
+    }
+    scratch.lorelane("unpin use-jwt").expect(0);
+    assert_eq!(
+        scratch.lorelane("unpin use-jwt").expect(0).out,
+        "No change: decision/use-jwt is not pinned\n"
+    );
 }
 
 /// Runs `edit` with an editor that is a shell script.
@@ -512,11 +536,11 @@ fn a_memory_is_edited_in_the_persons_own_editor() {
     let before = scratch.read(USE_JWT);
     assert_eq!(
         edit(&scratch, "edit use-jwt", "true").expect(0).out,
-        "left decision/use-jwt as it is (active)\n"
+        "No change: decision/use-jwt already has these contents\n"
     );
     assert_eq!(scratch.read(USE_JWT), before);
     let said = edit(&scratch, "edit use-jwt", "sed -i s/Slow/Quick/ \"$1\"").expect(0);
-    assert_eq!(said.out, "updated decision/use-jwt\n");
+    assert_eq!(said.out, "Updated decision/use-jwt\n");
     assert_eq!(scratch.line(USE_JWT, "content.context"), "\"Quick\"");
     assert!(drafts(&scratch).is_empty());
     let created = edit(
@@ -524,7 +548,7 @@ fn a_memory_is_edited_in_the_persons_own_editor() {
         "create decision --title 'Use a queue' --edit",
         r#"sed -i 's/"status": "accepted"/"status": "accepted", "context": "c", "decision": "d", "rationale": ["r"]/' "$1""#,
     );
-    assert_eq!(created.expect(0).out, "created decision/use-a-queue\n");
+    assert_eq!(created.expect(0).out, "Created decision/use-a-queue\n");
     assert!(drafts(&scratch).is_empty());
 }
 
@@ -610,8 +634,8 @@ fn a_new_session_pushes_the_oldest_out_in_one_receipt_and_one_undo() {
     check(
         &scratch.session(5).text(),
         &expect![[r#"
-            created session_summary/session-5
-            session_summary/session-0 is now retired: Session rolling window: exceeded max_retained limit
+            Created session_summary/session-5
+            Retired session_summary/session-0: Session rolling window: exceeded max_retained limit
             2> fixed: tags: empty after dedup, set to ['untagged']
             2> warning: Session session-0 contains unique content not captured elsewhere: Rotated signing keys. Consider saving these before retirement.
         "#]],
@@ -620,8 +644,9 @@ fn a_new_session_pushes_the_oldest_out_in_one_receipt_and_one_undo() {
     check(
         &scratch.lorelane("undo").text(),
         &expect![[r#"
-        undone: session_summary/session-0 reads as before
-        undone: session_summary/session-5 is gone again
+        Undid "create session_summary/session-5"
+        Restored the previous contents of session_summary/session-0
+        Removed session_summary/session-5
     "#]],
     );
     let of_project = |tree: BTreeMap<String, Vec<u8>>| -> BTreeMap<String, Vec<u8>> {
@@ -680,14 +705,14 @@ fn an_undo_says_what_it_took_back_and_refuses_to_lose_what_came_since() {
     check(
         &scratch.lorelane("undo --dry-run").text(),
         &expect![[r#"
-        would undo 2: pin decision/use-jwt
+        Would undo change 2: "pin decision/use-jwt"
     "#]],
     );
     // A mark is no memory, so nothing was said at all.
     check(
         &scratch.lorelane("undo").text(),
         &expect![[r#"
-        undone: pin decision/use-jwt
+        Undid "pin decision/use-jwt"
     "#]],
     );
     scratch.put(".claude/memory/index.md", "# Memory Index\n\nedited by hand\n");
@@ -705,7 +730,7 @@ fn an_undo_says_what_it_took_back_and_refuses_to_lose_what_came_since() {
     check(
         &scratch.lorelane("undo").text(),
         &expect![[r#"
-        undone: decision/use-jwt is gone again
+        Undid "create decision/use-jwt"
     "#]],
     );
     assert_eq!(scratch.listing(), "");
@@ -723,7 +748,7 @@ fn an_undo_says_what_it_took_back_and_refuses_to_lose_what_came_since() {
 fn a_changed_byte_in_the_journal_is_found() {
     let scratch = Scratch::with_jwt();
     scratch.lorelane("retire use-jwt").expect(0);
-    assert!(scratch.lorelane("log --verify").expect(0).out.contains("2 changes"));
+    assert!(scratch.lorelane("log --verify").expect(0).out.contains("2 entries"));
     let lane = fs::read_dir(scratch.home().join("state/lanes")).unwrap().next().unwrap().unwrap().path();
     for file in ["journal", "blobs"].map(|name| lane.join(name)) {
         let sound = fs::read(&file).unwrap();
@@ -883,10 +908,10 @@ fn status_tells_the_store_on_one_screen() {
             all                    1        1         0
 
             pinned   1
-            listing  in sync (1 entry)
+            index.md in sync (1 entry)
             health   GOOD
 
-            writes only in
+            Files lorelane may write
               ~/project/.claude/memory  (memories, index.md, memory-config.json)
               ~/project/.lorelane  (marks: pins, former addresses, origins, rejections)
               ~/project/lorelane.toml  (settings of lorelane)
@@ -970,7 +995,7 @@ fn the_tour_leaves_a_store_above_its_scratch_folder_alone() {
     fs::create_dir(&temp).unwrap();
     let before = scratch.tree();
     let said = scratch.said(&scratch.command(&["tour"]).env("TMPDIR", &temp).output().unwrap()).expect(0);
-    assert!(said.out.contains("created decision/use-jwt-for-service-auth"), "{}", said.text());
+    assert!(said.out.contains("Created decision/use-jwt-for-service-auth"), "{}", said.text());
     assert_eq!(before, scratch.tree());
 }
 
@@ -981,14 +1006,14 @@ fn the_tour_tells_its_story() {
     let said = scratch.lorelane("tour").expect(0);
     for line in [
         "$ lorelane init",
-        "created decision/use-jwt-for-service-auth",
+        "Created decision/use-jwt-for-service-auth",
         "error[SECRET_ERROR]",
         "decision/use-jwt-for-service-auth:12-17  Use JWT for service auth",
         "+ 20 recent",
-        "decision/use-jwt-for-service-auth is now retired: moved to mTLS",
-        "nothing relevant",
-        "undone: decision/use-jwt-for-service-auth reads as before",
-        "listing  in sync (2 entries)",
+        "Retired decision/use-jwt-for-service-auth: moved to mTLS",
+        "Nothing relevant found",
+        "Undid \"retire decision/use-jwt-for-service-auth: moved to mTLS\"",
+        "index.md in sync (2 entries)",
         "health   GOOD",
     ] {
         assert!(said.out.contains(line), "{line}\n{}", said.text());
@@ -1002,13 +1027,13 @@ fn helped(scratch: &Scratch) -> Vec<(String, String)> {
     let help = scratch.lorelane("--help").expect(0).out;
     let (mut group, mut commands) = (String::new(), Vec::new());
     for line in help.lines() {
-        if let Some(name) = line.strip_suffix(':').filter(|line| !line.contains(' ')) {
+        if let Some(name) = line.strip_suffix(':').filter(|line| !line.starts_with(' ')) {
             group = name.to_owned();
         } else if let Some(name) = line.strip_prefix("  ").and_then(|line| line.split(' ').next()) {
             commands.push((group.clone(), name.to_owned()));
         }
     }
-    commands.retain(|(group, _)| group != "Everywhere");
+    commands.retain(|(group, _)| !["Global options", "Exit codes"].contains(&group.as_str()));
     commands
 }
 
@@ -1029,7 +1054,7 @@ fn the_help_shows_every_command_once_in_its_group() {
     assert_eq!(names, parsed);
     let groups: Vec<&str> = commands.iter().map(|(group, _)| group.as_str()).collect();
     assert!(groups.is_sorted_by_key(|group| {
-        ["Everyday", "Care", "Agents", "Plumbing"].iter().position(|g| g == group)
+        ["Everyday", "Maintenance", "Agents", "Plumbing"].iter().position(|g| g == group)
     }));
 }
 
@@ -1202,7 +1227,7 @@ fn a_memory_that_was_deleted_by_hand_comes_back_from_the_log() {
     check(
         &scratch.lorelane("restore use-jwt --dry-run").text(),
         &expect![[r#"
-        decision/use-jwt would be active
+        Would restore decision/use-jwt
         2> warning: decisions/use-jwt.json was deleted outside lorelane: this is its last version in the log
     "#]],
     );
@@ -1210,7 +1235,7 @@ fn a_memory_that_was_deleted_by_hand_comes_back_from_the_log() {
     check(
         &scratch.lorelane("restore use-jwt").text(),
         &expect![[r#"
-        decision/use-jwt is now active
+        Restored decision/use-jwt
         2> warning: decisions/use-jwt.json was deleted outside lorelane: this is its last version in the log
     "#]],
     );
@@ -1240,7 +1265,7 @@ fn what_git_removed_is_a_note_and_no_harm() {
     check(
         &scratch.lorelane("doctor").expect(0).text(),
         &expect![[r#"
-        everything is as it should be
+        No problems found
         2> note: git removed 1 of the memories in the log; `lorelane restore` brings one back: decisions/use-jwt.json
     "#]],
     );

@@ -103,7 +103,7 @@ fn until_a_project_is_trusted_nothing_in_it_weakens_the_users_settings() {
     assert!(!prepared.contains(WORDS), "{prepared}");
     scratch.lorelane("retire use-queues").expect(0);
     scratch.now = "2026-03-05T12:00:00Z";
-    assert_eq!(scratch.lorelane("gc --yes").expect(0).out, "nothing to collect\n");
+    assert_eq!(scratch.lorelane("gc --yes").expect(0).out, "Nothing to collect\n");
     // Whatever needs no trust counts.
     assert_eq!(in_force(&scratch, "briefing.max_tokens"), "500");
 
@@ -116,7 +116,7 @@ fn until_a_project_is_trusted_nothing_in_it_weakens_the_users_settings() {
     let prepared = scratch.lorelane("consolidate prepare").expect(0).out;
     assert!(prepared.contains(WORDS), "{prepared}");
     stop_unattended(&scratch, "s-2").expect(2);
-    assert!(scratch.lorelane("gc --yes").expect(0).out.contains("deleted decision/use-queues"));
+    assert!(scratch.lorelane("gc --yes").expect(0).out.contains("Deleted decision/use-queues"));
 }
 
 #[test]
@@ -186,7 +186,7 @@ fn hooks_use_what_counts_and_say_nothing_of_the_rest() {
 fn a_person_trusts_by_an_answer_or_by_an_option() {
     let scratch = cloned(WEAK, WEAK_TOML);
     let said = scratch.lorelane("trust").expect(2);
-    assert!(said.err.contains("there is no terminal") && said.err.contains("trust --yes"), "{}", said.text());
+    assert!(said.err.contains("there is no terminal") && said.err.contains("pass --yes"), "{}", said.text());
     assert_eq!(scratch.lorelane_with_input("trust", "y\n").code, Some(2));
     scratch.json("trust");
     assert_eq!(held(&scratch), HELD);
@@ -205,7 +205,7 @@ fn a_person_trusts_by_an_answer_or_by_an_option() {
     // Not every machine can make a terminal.
     if Command::new("script").arg("--version").output().is_ok_and(|output| output.status.success()) {
         let said = at_terminal("n\n").expect(1);
-        assert!(said.out.contains("trust this project with these settings?"), "{}", said.text());
+        assert!(said.out.contains("Trust this project with these settings?"), "{}", said.text());
         assert_eq!(held(&scratch), HELD);
         at_terminal("y\n").expect(0);
         assert_eq!(held(&scratch), [""; 0]);
@@ -213,12 +213,12 @@ fn a_person_trusts_by_an_answer_or_by_an_option() {
     scratch.lorelane("trust --yes").expect(0);
     assert_eq!(held(&scratch), [""; 0]);
     assert!(
-        scratch.lorelane("trust").expect(0).out.starts_with("nothing is held back; trusted: auto_commit")
+        scratch.lorelane("trust").expect(0).out.starts_with("Nothing is held back; trusted: auto_commit")
     );
-    assert_eq!(scratch.lorelane("trust --remove").expect(0).out, "this project is no longer trusted\n");
+    assert_eq!(scratch.lorelane("trust --remove").expect(0).out, "This project is no longer trusted\n");
     assert_eq!(held(&scratch), HELD);
-    assert_eq!(scratch.lorelane("trust --remove").expect(0).out, "this project was not trusted\n");
-    assert_eq!(Scratch::with_store().lorelane("trust --yes").expect(0).out, "nothing is held back\n");
+    assert_eq!(scratch.lorelane("trust --remove").expect(0).out, "No change: this project is not trusted\n");
+    assert_eq!(Scratch::with_store().lorelane("trust --yes").expect(0).out, "Nothing is held back\n");
 }
 
 #[test]

@@ -182,12 +182,12 @@ fn a_file_in_quarantine_is_kept_found_by_doctor_and_given_back_by_undo() {
         exit 1
     "#]].assert_eq(&scratch.lorelane("doctor").text());
     expect![[r#"
-        undone: decision/use-jwt reads as before
+        Undid "quarantine: decisions/use-jwt.json is no valid memory"
     "#]]
     .assert_eq(&scratch.lorelane("undo").text());
     assert_eq!(scratch.read(USE_JWT), bytes);
     assert!(!scratch.exists(aside));
-    assert_eq!(scratch.lorelane("doctor --index").text(), "everything is as it should be\n");
+    assert_eq!(scratch.lorelane("doctor --index").text(), "No problems found\n");
 }
 
 #[test]

@@ -257,7 +257,7 @@ fn what_cannot_be_started_is_said() {
         ("mcp --http 0.0.0.0:0", "can be reached by other machines"),
         ("mcp --http nowhere", "is not an address"),
         ("mcp stdio", "unexpected argument 'stdio'"),
-        ("--json mcp", "takes no options before it"),
+        ("--json mcp", "only -C may come before"),
     ] {
         let said = scratch.lorelane(line).expect(2);
         assert!(said.err.contains(what) && said.err.contains("hint: "), "{line}: {said:?}");
