@@ -79,8 +79,6 @@ const JSON_IN_PLACE: &[&str] = &[
     "crates/lorelane/src/mcp/bridge.rs",
     // What a client gives becomes fields of a record.
     "crates/lorelane/src/mcp/tools/save.rs",
-    // Writes what a record says with its own digits, whatever it says.
-    "crates/lorelane/src/view/exact.rs",
     // An agent's answer: every fault is named at once, with the value it was found at.
     "crates/lorelane-core/src/consolidate/answer.rs",
     // Records: fields that no type knows, doubled keys and the digits of numbers are kept.

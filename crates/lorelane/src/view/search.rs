@@ -1,6 +1,7 @@
 //! What a question finds, with every point of each score.
 
-use super::{Exact, texts};
+use super::texts;
+use lorelane_core::json::Json;
 use lorelane_core::recall::{Hit, ScorePart};
 use lorelane_engine::workspace::Workspace;
 use serde::Serialize;
@@ -64,7 +65,7 @@ impl<'h> PartView<'h> {
 pub enum BatchView {
     /// The id is the asker's, as it was written.
     Hits {
-        id: Exact<'static>,
+        id: Json,
         hits: Vec<BatchHitView>,
     },
     NoQuestion {
