@@ -6,10 +6,11 @@ use crate::state::StateFolder;
 use lorelane_core::capture::{Capture, is_outdated};
 use lorelane_core::digest::short_digest;
 use lorelane_core::forget::{EraseMode, Traces};
-use lorelane_core::json::{Json, JsonFormat};
+use lorelane_core::json::{self, JsonFormat};
 use lorelane_core::memory::Category;
 use lorelane_core::secret;
 use lorelane_core::time::Timestamp;
+use serde::{Deserialize, Serialize};
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -31,35 +32,14 @@ const PRIVATE: Option<u32> = Some(0o600);
 const UNREAD: &str = "unread";
 
 /// A transcript that did not have the last answer yet when its session stopped.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct UnreadTranscript {
     pub session: String,
     pub client: String,
+    #[serde(serialize_with = "json::path_text")]
     pub path: PathBuf,
     /// How long it was then.
     pub length: u64,
-}
-
-impl UnreadTranscript {
-    fn to_json(&self) -> Json {
-        let members = [
-            ("session", Json::text(&self.session)),
-            ("client", Json::text(&self.client)),
-            ("path", Json::text(self.path.to_string_lossy())),
-            ("length", Json::number(self.length)),
-        ];
-        Json::Object(members.into_iter().collect())
-    }
-
-    fn from_json(json: &Json) -> Option<UnreadTranscript> {
-        let text = |key: &str| json.at(key).and_then(Json::as_text).map(str::to_owned);
-        Some(UnreadTranscript {
-            session: text("session")?,
-            client: text("client")?,
-            path: PathBuf::from(text("path")?),
-            length: json.at("length")?.as_u64()?,
-        })
-    }
 }
 
 /// What triage found, session by session.
@@ -113,7 +93,7 @@ impl Captures {
 
     /// Leaves a transcript to be read again.
     pub fn put_unread(&self, unread: &UnreadTranscript) -> Result<(), Failure> {
-        let text = unread.to_json().render(JsonFormat::LINE);
+        let text = json::to_string(unread, JsonFormat::LINE);
         self.put_beside(&unread.session, UNREAD, &text).map(drop)
     }
 
@@ -132,7 +112,7 @@ impl Captures {
 
     fn unread_in(&self, file: &Path) -> Option<UnreadTranscript> {
         let bytes = self.disk.read_regular(file, CAPTURE_MAX_BYTES).ok()??;
-        let unread = UnreadTranscript::from_json(&Json::parse(std::str::from_utf8(&bytes).ok()?).ok()?)?;
+        let unread: UnreadTranscript = json::from_str(std::str::from_utf8(&bytes).ok()?).ok()?;
         let length = self.disk.stat(&unread.path).ok()??.len;
         (length > unread.length).then_some(unread)
     }

@@ -5,7 +5,7 @@ use crate::disk::{Disk, FileType};
 use crate::failure::Failure;
 use crate::state::StateFolder;
 use lorelane_core::forget::{EraseMode, Traces};
-use lorelane_core::json::{Json, JsonFormat};
+use lorelane_core::json::{self, JsonFormat};
 use lorelane_core::ledger::{LedgerLine, has_traces, named};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -68,7 +68,7 @@ impl Ledger {
     /// name the session are parsed: a stop waits for this.
     pub fn lines_of(&self, session: &str) -> Vec<LedgerLine> {
         let session = named(session);
-        let named = Json::text(&session).render(JsonFormat::LINE);
+        let named = json::to_string(&session, JsonFormat::LINE);
         let mut lines = Vec::new();
         for path in [self.current(), self.former()] {
             let tail = self.tail(&path);

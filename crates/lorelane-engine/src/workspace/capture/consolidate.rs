@@ -13,13 +13,14 @@ use lorelane_core::change::{Change, Draft, Effect, Notice, Outcome, PartialInput
 use lorelane_core::consolidate::{self, AgentAnswer, Judgement, Proposal, UnusableItem};
 use lorelane_core::dialect::records::draft;
 use lorelane_core::digest::Revision;
-use lorelane_core::json::{Json, JsonFormat, Object};
+use lorelane_core::json::{self, Json, JsonFormat, Object};
 use lorelane_core::lifecycle::{LifecycleVerb, Status};
 use lorelane_core::mark::{MarkKind, Marks, NewCapture};
 use lorelane_core::memory::{Address, Body, Category};
 use lorelane_core::policy::Policy;
 use lorelane_core::refusal::{FieldFault, Refusal};
 use lorelane_core::text::{cut, one_line};
+use serde::Deserialize;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 
@@ -377,7 +378,7 @@ impl SessionCapture<'_> {
             return Ok(Err(ItemOutcome::Noop { why }));
         }
         let emptied = draft::emptied(&record, &Object::new(), item.category);
-        let text = format!("{}\n", Json::Object(record).render(JsonFormat::FILE));
+        let text = format!("{}\n", record.render(JsonFormat::FILE));
         let change = Change::Create { address: address.clone(), text };
         Ok(Ok(ItemChange { address, change, emptied }))
     }
@@ -391,10 +392,8 @@ impl SessionCapture<'_> {
     ) -> Result<PlannedItem, Failure> {
         let loaded = self.workspace.load(&address)?;
         let mut given = proposal.draft.clone().unwrap_or_default();
-        let mut after = match Json::parse(loaded.text.trim_start_matches('\u{feff}')) {
-            Ok(Json::Object(record)) => record,
-            _ => Object::new(),
-        };
+        let mut after: Object =
+            json::from_str(loaded.text.trim_start_matches('\u{feff}')).unwrap_or_default();
         let emptied = draft::emptied(&given, &after, item.category);
         draft::overlay(&mut after, &given);
         let title = after.text("title").unwrap_or_default();
@@ -402,18 +401,14 @@ impl SessionCapture<'_> {
             return Ok(Err(ItemOutcome::Noop { why }));
         }
         // Tags only grow by revision, so those of a draft join the others.
-        let add_tags = match given.get("tags") {
-            Some(Json::List(tags)) if tags.iter().all(|tag| tag.as_text().is_some()) => {
-                let tags = tags.iter().filter_map(Json::as_text).map(str::to_owned).collect();
-                given.remove("tags");
-                tags
-            }
-            _ => Vec::new(),
-        };
+        let add_tags = given.get("tags").and_then(|tags| Vec::<String>::deserialize(tags).ok());
+        if add_tags.is_some() {
+            given.remove("tags");
+        }
         let draft = Draft::Partial {
             from: Some(PartialInput::Fields(given)),
             set: Vec::new(),
-            add_tags,
+            add_tags: add_tags.unwrap_or_default(),
             because: proposal.reason.clone(),
         };
         let expects = Some(proposal.revision.clone().unwrap_or(loaded.revision));

@@ -7,7 +7,6 @@ use crate::workspace::open::notes::{MOVE, MOVED_MAX_BYTES, NOTES_STORAGE};
 use lorelane_core::change::{Change, Draft, Notice, Plan, Receipt};
 use lorelane_core::dialect::notes;
 use lorelane_core::digest::Revision;
-use lorelane_core::json::Json;
 use lorelane_core::lifecycle::LifecycleVerb;
 use lorelane_core::mark::{Mark, MarkKind};
 use lorelane_core::memory::{Address, LaneId};
@@ -136,7 +135,7 @@ impl Changes<'_> {
             &*self.workspace.disk,
             ConfigFile::Lorelane,
             NOTES_STORAGE,
-            &Json::text(to.name()),
+            &to.name().into(),
         )?;
         let mut there = place.open(&self.workspace.disk, &self.workspace.project);
         there.apply(self.copies(from, &moved.files)?, &because, self.workspace.now, writer.order())?;

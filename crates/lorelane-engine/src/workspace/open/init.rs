@@ -110,12 +110,12 @@ fn default_config() -> String {
     let policy = Policy::settle(&[], Vec::new());
     for (_, name, _) in all_keys().filter(|(key, ..)| key.home == ConfigFile::Records) {
         let value = match name.as_str() {
-            "delete.archive_retired" => Some(Json::Bool(true)),
+            "delete.archive_retired" => Some(Json::of(&true)),
             _ => policy.get(&name).and_then(|setting| setting.value.clone()),
         };
         if let (Some(value), Some((object, key))) = (value, root.nest(&name)) {
             object.set(key, value);
         }
     }
-    format!("{}\n", Json::Object(root).render(JsonFormat::FILE))
+    format!("{}\n", root.render(JsonFormat::FILE))
 }

@@ -13,9 +13,10 @@ use crate::workspace::lane::Lane;
 use crate::workspace::open::notes::NOTES_STORAGE;
 use crate::workspace::{Failure, JOURNAL, Workspace};
 use lorelane_core::change::Notice;
-use lorelane_core::json::{Json, JsonFormat};
+use lorelane_core::json::{self, JsonFormat, Object};
 use lorelane_core::policy::{NOTES_ROOT, NotesStorage, Policy, Weakening};
 use lorelane_core::time::Timestamp;
+use serde::Serialize;
 use std::io::{self, ErrorKind};
 use std::path::{Path, PathBuf};
 
@@ -27,24 +28,28 @@ pub(super) const UNTOLD: &str = "untold";
 const KNOWN: &str = "trust-known";
 
 /// Why a project is trusted.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
 pub(super) enum TrustReason {
     /// The user said so.
+    #[serde(rename = "trust")]
     Said,
     /// The user's own command set the values.
+    #[serde(rename = "config")]
     Set,
     /// The user worked in it before anybody asked for trust.
     Journal,
 }
 
-impl TrustReason {
-    fn name(self) -> &'static str {
-        match self {
-            TrustReason::Said => "trust",
-            TrustReason::Set => "config",
-            TrustReason::Journal => "journal",
-        }
-    }
+/// The text of a trust file, for people: no code reads it.
+#[derive(Serialize)]
+struct TrustFile<'t> {
+    v: u32,
+    #[serde(serialize_with = "json::path_text")]
+    repository: &'t Path,
+    at: Timestamp,
+    because: TrustReason,
+    settings: Object,
 }
 
 /// What is remembered of one repository.
@@ -79,14 +84,9 @@ impl TrustRecord {
         now: Timestamp,
     ) -> io::Result<()> {
         let settings = policy.held_back.iter().map(|held| (held.key.as_str(), held.value.clone()));
-        let members = [
-            ("v", Json::number(1)),
-            ("repository", Json::text(self.repository.display().to_string())),
-            ("at", Json::text(now.to_string())),
-            ("because", Json::text(because.name())),
-            ("settings", Json::Object(settings.collect())),
-        ];
-        let text = format!("{}\n", Json::Object(members.into_iter().collect()).render(JsonFormat::FILE));
+        let repository = &self.repository;
+        let file = TrustFile { v: 1, repository, at: now, because, settings: settings.collect() };
+        let text = format!("{}\n", json::to_string(&file, JsonFormat::FILE));
         disk.create_private_dir_all(&self.folder)?;
         unless_there(disk.create_new(&self.file(policy), text.as_bytes(), None))?;
         if because == TrustReason::Journal {
