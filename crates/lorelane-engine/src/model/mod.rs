@@ -8,10 +8,14 @@
 #[cfg(feature = "neural")]
 pub mod neural;
 
+#[cfg(feature = "neural")]
 use crate::config::write_plain;
 use crate::disk::Disk;
 use crate::env::Folders;
-use lorelane_core::json::{Json, JsonFormat, Object};
+use lorelane_core::json;
+#[cfg(feature = "neural")]
+use lorelane_core::json::JsonFormat;
+use serde::{Deserialize, Serialize};
 use std::fmt;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -25,6 +29,7 @@ const NAMES: [&str; 3] = [CONFIG, VOCABULARY, TENSORS];
 const RECORD: &str = "model.json";
 const RECORD_MAX: u64 = 64 << 10;
 /// A folder that is not finished: nothing names it.
+#[cfg(feature = "neural")]
 const UNFINISHED: &str = ".unfinished";
 #[cfg(feature = "neural")]
 const WHEEL_MAX: u64 = 1 << 30;
@@ -45,6 +50,7 @@ pub struct ModelFiles {
     pub tensors: Vec<u8>,
 }
 
+#[cfg(feature = "neural")]
 impl ModelFiles {
     fn each(&self) -> [(&'static str, &[u8]); 3] {
         [(CONFIG, &self.config), (VOCABULARY, &self.vocabulary), (TENSORS, &self.tensors)]
@@ -61,7 +67,7 @@ impl ModelFiles {
 }
 
 /// What was added, as it was then.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct AddedModel {
     pub id: String,
     /// The name of the folder or wheel that it came from.
@@ -69,7 +75,7 @@ pub struct AddedModel {
     pub files: Vec<AddedFile>,
 }
 
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct AddedFile {
     pub name: String,
     pub bytes: u64,
@@ -135,8 +141,13 @@ impl ModelStore {
             return Ok(None);
         };
         let text = String::from_utf8(bytes).map_err(|_| unread("it is not UTF-8".to_owned()))?;
-        let json = Json::parse(&text).map_err(|fault| unread(fault.to_string()))?;
-        AddedModel::read(&json).map(Some).ok_or_else(|| unread("it is none of ours".to_owned()))
+        let added: AddedModel = json::from_str(&text).map_err(|fault| unread(fault.to_string()))?;
+        // The id names a folder.
+        let digest = added.id.strip_prefix("bert-");
+        if digest.is_none_or(|digest| !digest.chars().all(|c| c.is_ascii_hexdigit())) {
+            return Err(unread("its id is not one of a model".to_owned()));
+        }
+        Ok(Some(added))
     }
 
     /// Whether every file of the added model is as it was. `None` if none was added.
@@ -260,7 +271,7 @@ impl ModelStore {
             .and_then(|()| self.disk.sync_dir(&self.folder))
             .map_err(fault("write", &folder))?;
         let record = self.folder.join(RECORD);
-        let text = added.to_json().render(JsonFormat::FILE);
+        let text = json::to_string(added, JsonFormat::FILE);
         write_plain(&*self.disk, &record, format!("{text}\n").as_bytes()).map_err(|failure| ModelError::Io {
             attempt: "write",
             path: record,
@@ -309,42 +320,10 @@ impl AddedFile {
     }
 }
 
+#[cfg(feature = "neural")]
 impl AddedModel {
-    #[cfg(feature = "neural")]
     fn of(files: &ModelFiles, from: &str) -> AddedModel {
         let each = files.each().iter().map(|(name, bytes)| AddedFile::of(name, bytes)).collect();
         AddedModel { id: files.id(), from: from.to_owned(), files: each }
-    }
-
-    pub fn to_json(&self) -> Json {
-        let file = |file: &AddedFile| {
-            let members = [
-                ("name", Json::text(&file.name)),
-                ("bytes", Json::number(file.bytes)),
-                ("blake3", Json::text(&file.blake3)),
-            ];
-            Json::Object(members.into_iter().collect::<Object>())
-        };
-        let members = [
-            ("id", Json::text(&self.id)),
-            ("from", Json::text(&self.from)),
-            ("files", Json::List(self.files.iter().map(file).collect())),
-        ];
-        Json::Object(members.into_iter().collect::<Object>())
-    }
-
-    fn read(json: &Json) -> Option<AddedModel> {
-        let text = |json: &Json, key: &str| json.at(key).and_then(Json::as_text).map(str::to_owned);
-        let id = text(json, "id")?;
-        // It names a folder.
-        if !id.starts_with("bert-") || !id[5..].chars().all(|c| c.is_ascii_hexdigit()) {
-            return None;
-        }
-        let file = |file: &Json| {
-            let bytes = file.at("bytes")?.as_u64()?;
-            Some(AddedFile { name: text(file, "name")?, bytes, blake3: text(file, "blake3")? })
-        };
-        let files = json.at("files")?.as_list()?.iter().map(file).collect::<Option<_>>()?;
-        Some(AddedModel { id, from: text(json, "from")?, files })
     }
 }
