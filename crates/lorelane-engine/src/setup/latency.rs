@@ -3,7 +3,9 @@
 use super::{Client, Setup, SetupError, clients, record::Record};
 use crate::config::write_plain;
 use crate::disk::{Disk, RealDisk};
-use lorelane_core::json::{self, Json, JsonFormat, Object};
+use lorelane_core::json::{self, JsonFormat};
+use serde::Serialize;
+use std::borrow::Cow;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -156,32 +158,95 @@ fn run(start: &Start, payload: &str, project: &Path) -> Result<(), String> {
     Err(format!("{}: {}", output.status, said.lines().next().unwrap_or_default()))
 }
 
+/// What a client sends to a hook.
+#[derive(Serialize)]
+struct TrialPayload<'p> {
+    session_id: &'static str,
+    cwd: Cow<'p, str>,
+    transcript_path: Cow<'p, str>,
+    hook_event_name: &'p str,
+    #[serde(flatten)]
+    fields: EventFields,
+}
+
+/// The same as Copilot names it.
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct CopilotTrialPayload<'p> {
+    session_id: &'static str,
+    cwd: Cow<'p, str>,
+    transcript_path: Cow<'p, str>,
+    hook_event_name: &'p str,
+    #[serde(flatten)]
+    fields: EventFields,
+}
+
+#[derive(Serialize)]
+#[serde(untagged)]
+enum EventFields {
+    SessionStart {
+        source: &'static str,
+    },
+    Prompt {
+        prompt: &'static str,
+    },
+    Tool {
+        tool_name: &'static str,
+        tool_input: ToolInput,
+    },
+    #[serde(rename_all = "camelCase")]
+    CopilotTool {
+        tool_name: &'static str,
+        tool_args: String,
+    },
+    Stop {
+        stop_hook_active: bool,
+        last_assistant_message: &'static str,
+    },
+    CopilotStop {
+        stop_hook_active: bool,
+        #[serde(rename = "lastAssistantMessage")]
+        last_assistant_message: &'static str,
+    },
+    PreCompact {
+        trigger: &'static str,
+    },
+    SessionEnd {
+        reason: &'static str,
+    },
+}
+
+#[derive(Serialize)]
+struct ToolInput {
+    command: &'static str,
+}
+
 /// A payload of an everyday turn in the words of the client. Its session is named, so that what it leaves is known.
 fn payload(client: Client, event: &str, project: &Path, transcript: &Path) -> String {
-    let mut object = Object::new();
-    let camel = client == Client::Copilot;
-    let mut set = |snake: &str, camel_name: &str, value: Json| {
-        object.set(if camel { camel_name } else { snake }, value);
+    let is_copilot = client == Client::Copilot;
+    let input = ToolInput { command: "cargo test --workspace" };
+    let last_assistant_message = "The tests pass.";
+    let fields = match event {
+        "session-start" => EventFields::SessionStart { source: "startup" },
+        "prompt" => EventFields::Prompt { prompt: "How do the services authenticate to each other?" },
+        "before-tool" | "after-tool" if is_copilot => {
+            let tool_args = json::to_string(&input, JsonFormat::LINE);
+            EventFields::CopilotTool { tool_name: "Bash", tool_args }
+        }
+        "before-tool" | "after-tool" => EventFields::Tool { tool_name: "Bash", tool_input: input },
+        "stop" if is_copilot => EventFields::CopilotStop { stop_hook_active: false, last_assistant_message },
+        "stop" => EventFields::Stop { stop_hook_active: false, last_assistant_message },
+        "pre-compact" => EventFields::PreCompact { trigger: "auto" },
+        _ => EventFields::SessionEnd { reason: "other" },
     };
-    set("session_id", "sessionId", Json::text(TRIAL_SESSION));
-    set("cwd", "cwd", Json::text(project.to_string_lossy()));
-    set("transcript_path", "transcriptPath", Json::text(transcript.to_string_lossy()));
-    set("hook_event_name", "hookEventName", Json::text(event));
-    let input = Json::Object(Object::from_iter([("command", Json::text("cargo test --workspace"))]));
-    match event {
-        "session-start" => set("source", "source", Json::text("startup")),
-        "prompt" => set("prompt", "prompt", Json::text("How do the services authenticate to each other?")),
-        "before-tool" | "after-tool" => {
-            set("tool_name", "toolName", Json::text("Bash"));
-            let input = if camel { Json::text(input.render(JsonFormat::LINE)) } else { input };
-            set("tool_input", "toolArgs", input);
-        }
-        "stop" => {
-            set("stop_hook_active", "stop_hook_active", Json::Bool(false));
-            set("last_assistant_message", "lastAssistantMessage", Json::text("The tests pass."));
-        }
-        "pre-compact" => set("trigger", "trigger", Json::text("auto")),
-        _ => set("reason", "reason", Json::text("other")),
-    }
-    format!("{}\n", Json::Object(object).render(JsonFormat::LINE))
+    let (session_id, hook_event_name) = (TRIAL_SESSION, event);
+    let (cwd, transcript_path) = (project.to_string_lossy(), transcript.to_string_lossy());
+    let text = if is_copilot {
+        let payload = CopilotTrialPayload { session_id, cwd, transcript_path, hook_event_name, fields };
+        json::to_string(&payload, JsonFormat::LINE)
+    } else {
+        let payload = TrialPayload { session_id, cwd, transcript_path, hook_event_name, fields };
+        json::to_string(&payload, JsonFormat::LINE)
+    };
+    format!("{text}\n")
 }

@@ -4,7 +4,7 @@
 //! of the inline table that is there already. It goes in and out as text: a document that is read and rendered again
 //! has other line ends and no byte order mark.
 
-use lorelane_core::json::{self, EntryFault, Json, OwnedEntry, Ownership, Trace};
+use lorelane_core::json::{self, EntryFault, OwnedEntry, Ownership, Trace};
 use std::ops::Range;
 use std::path::Path;
 use toml_edit::{Array, Document, InlineTable, Item, Key, Table, Value, value};
@@ -230,8 +230,8 @@ fn written(entry: &OwnedEntry) -> String {
 
 fn members(entry: &OwnedEntry) -> impl Iterator<Item = (&str, Value)> {
     let members = entry.value.as_object().into_iter().flat_map(|members| members.iter());
-    members.map(|(key, json)| match json {
-        Json::List(_) => (key, Value::Array(json.to_texts().into_iter().collect::<Array>())),
-        other => (key, Value::from(other.as_text().unwrap_or_default())),
+    members.map(|(key, json)| match json.as_text() {
+        Some(text) => (key, Value::from(text)),
+        None => (key, Value::Array(json.to_texts().into_iter().collect::<Array>())),
     })
 }
