@@ -1,4 +1,4 @@
-//! The table: which client gets what, and where it keeps it.
+//! What each client gets, and in which of its files.
 
 use super::{Client, hook_line, plugin};
 use crate::env::{Env, Var};
@@ -9,11 +9,11 @@ use std::path::{Path, PathBuf};
 /// One thing that is installed.
 #[derive(Clone, Debug)]
 pub(super) enum Installable {
-    /// Entries in a file that the client and its user write, too.
+    /// Entries in a file that the client and its user write as well.
     Entries { path: PathBuf, entries: Vec<OwnedEntry> },
     /// A file of our own.
     Whole { path: PathBuf, text: String },
-    /// What the client itself writes down about us. Never added, taken away with the rest.
+    /// What the client itself records about us: never added, removed with the rest.
     Trail { path: PathBuf, entries: Vec<OwnedEntry> },
 }
 
@@ -103,7 +103,7 @@ struct MarketplaceSource<'p> {
     path: &'p str,
 }
 
-/// The events of Claude Code, which Codex took over.
+/// The events of Claude Code, which Codex has too.
 const CLASSIC: &[HookEntry] = &[
     hook("SessionStart", "session-start", 5),
     hook("UserPromptSubmit", "prompt", 5),
@@ -115,7 +115,7 @@ const CLASSIC: &[HookEntry] = &[
     hook("SessionEnd", "session-end", 3),
 ];
 
-/// Its own tools, and those of servers that change files.
+/// Gemini's own tools that write, and tools of MCP servers whose name says that they do.
 const GEMINI_WRITERS: Option<&str> = Some(
     "write_file|replace|edit|run_shell_command|mcp_.*(write|move|create|delete|remove|rename|append|insert|patch|save|update|put|copy)",
 );
@@ -159,7 +159,7 @@ pub(super) fn folder(client: Client, env: &Env) -> Option<PathBuf> {
     }
 }
 
-/// Everything that a client gets. `own` is the folder for files that only we know.
+/// Everything that a client gets. `own` is the folder for files of our own.
 pub(super) fn parts(client: Client, folder: &Path, own: &Path, program: &str) -> Vec<Installable> {
     match client {
         Client::ClaudeCode => claude(folder, &own.join("claude-code"), program),
@@ -217,7 +217,7 @@ fn entries(path: PathBuf, entries: Vec<OwnedEntry>) -> Installable {
     Installable::Entries { path, entries }
 }
 
-/// How a hook of ours is known in a settings file.
+/// The text that identifies a hook of ours in a settings file.
 fn sign(client: Client, ours: &str) -> Ownership {
     Ownership::Says(format!("hook {ours} --client {}", client.name()))
 }
@@ -231,7 +231,7 @@ fn member(path: &[&str], value: &impl Serialize, owned: Ownership) -> OwnedEntry
     OwnedEntry { path, place: EntryPlace::Member, value: Json::of(value), owned }
 }
 
-/// Hooks in the shape that Claude Code began: a list of groups per event, each with its own list.
+/// Hooks in Claude Code's shape: per event a list of groups, each with its own list of hooks.
 fn grouped(client: Client, hooks: &[HookEntry], program: &str, per_second: u32) -> Vec<OwnedEntry> {
     let entry = |hook: &HookEntry| {
         let line = hook_line(program, &format!("{} --client {}", hook.ours, client.name()));
@@ -271,8 +271,8 @@ fn claude(folder: &Path, market: &Path, program: &str) -> Vec<Installable> {
         member(&["extraKnownMarketplaces", "lorelane"], &listed, ours()),
         member(&["enabledPlugins", PLUGIN], &true, Ownership::Named),
     ];
-    // Older clients load a marketplace at their first start only if it stands here; newer ones write it themselves.
-    // The time is fixed, so that a second setup has nothing to change.
+    // Older clients load a marketplace at their first start only if it is listed here; newer ones add it
+    // themselves. The time is fixed, so that a second setup has nothing to change.
     let known = Marketplace {
         source,
         install_location: Some(&place),
@@ -299,7 +299,7 @@ fn claude(folder: &Path, market: &Path, program: &str) -> Vec<Installable> {
 
 const PLUGIN: &str = "lorelane@lorelane";
 
-/// Where the hooks of a client stand: the file, and per event of ours the entry that holds its command line.
+/// Where a client's hooks are: the file, and per event of ours the entry that holds its command line.
 pub(super) fn hook_entries(
     client: Client,
     folder: &Path,
@@ -316,6 +316,6 @@ pub(super) fn hook_entries(
     Some((path, hooks.iter().map(entry).collect()))
 }
 
-/// What opencode's plugin asks for.
+/// The events that opencode's plugin sends.
 pub(super) const OPENCODE_EVENTS: [&str; 6] =
     ["session-start", "prompt", "before-tool", "after-tool", "stop", "session-end"];

@@ -17,20 +17,20 @@ pub const RUNS: usize = 50;
 /// The session of these runs.
 pub const TRIAL_SESSION: &str = "lorelane-doctor-latency";
 
-/// Whether nobody asked or said anything in a session. A hook does all its work there and nothing is kept of it: no
-/// line in the ledger, no capture, no request to save.
+/// Whether a session is one of these runs. A hook does all its work there, but nothing is kept of it: no line in
+/// the ledger, no capture, no request to save.
 pub(crate) fn is_trial(session: &str) -> bool {
     session == TRIAL_SESSION
 }
 
-/// One hook of one client, and how it did.
+/// One hook of one client, and how long it took.
 #[derive(Clone, Debug)]
 pub struct Timing {
     pub client: Client,
     pub event: &'static str,
     pub p50: Duration,
     pub p99: Duration,
-    /// Runs that ended in another way than a hook may: what the last one said.
+    /// Why the last failed run failed, if any did.
     pub failed: Option<String>,
 }
 
@@ -40,7 +40,7 @@ enum Start {
     Program { program: String, words: Vec<String> },
 }
 
-/// A session for the hooks to read, gone when the runs are over.
+/// The transcript that the hooks read; removed when the runs are over.
 struct Transcript {
     path: PathBuf,
 }
@@ -51,8 +51,8 @@ impl Drop for Transcript {
     }
 }
 
-/// Twenty-five questions and answers as Claude Code writes them down. No decision is in them, but by their number they
-/// are worth a summary, as in any session of a morning: the triage finds something, and only keeping it is left out.
+/// Twenty-five questions and answers as lines of a Claude Code transcript. They hold no decision, but are long
+/// enough for a session summary, as usual sessions are: triage finds something, and only saving it is left out.
 fn everyday_session() -> String {
     let line = |number: usize, role: &str, text: &str| {
         format!(
@@ -120,7 +120,7 @@ fn time(
         }
     }
     took.sort_unstable();
-    // The smallest value that so many percent of the runs do not exceed.
+    // Nearest rank: the smallest value that so many percent of the runs do not exceed.
     let percentile = |percent: usize| took[(took.len() * percent).div_ceil(100).saturating_sub(1)];
     Timing { client, event, p50: percentile(50), p99: percentile(99), failed }
 }
@@ -150,7 +150,7 @@ fn run(start: &Start, payload: &str, project: &Path) -> Result<(), String> {
         let _ = stdin.write_all(payload.as_bytes());
     }
     let output = child.wait_with_output().map_err(|fault| fault.to_string())?;
-    // 2 is how a hook says no; with nothing to say no to, it is a failure too.
+    // A hook blocks with 2. Nothing here is to be blocked, so that is a failure too.
     if output.status.success() {
         return Ok(());
     }
@@ -221,7 +221,7 @@ struct ToolInput {
     command: &'static str,
 }
 
-/// A payload of an everyday turn in the words of the client. Its session is named, so that what it leaves is known.
+/// The payload of an ordinary turn as the client sends it. Its session id marks it as a trial, see [`is_trial`].
 fn payload(client: Client, event: &str, project: &Path, transcript: &Path) -> String {
     let is_copilot = client == Client::Copilot;
     let input = ToolInput { command: "cargo test --workspace" };

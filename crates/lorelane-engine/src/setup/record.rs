@@ -1,4 +1,4 @@
-//! What a setup did, written down so that exactly that can be taken back.
+//! The record of a setup: what was installed, so that exactly that can be removed again.
 
 use super::{Client, SetupError};
 use crate::config::write_plain;
@@ -15,7 +15,7 @@ pub(super) struct Record {
     #[serde(serialize_with = "json::path_text")]
     pub program: PathBuf,
     pub files: Vec<InstalledFile>,
-    /// Folders that were made for it, outermost first.
+    /// Folders that were created for it, outermost first.
     #[serde(default, serialize_with = "write_folders", deserialize_with = "lenient::items_if_list")]
     pub folders: Vec<PathBuf>,
 }
@@ -33,7 +33,7 @@ struct Versioned<'r> {
 pub(super) struct InstalledFile {
     #[serde(serialize_with = "json::path_text")]
     pub path: PathBuf,
-    /// What was there before; `None` when nothing was. It is kept in a file of its own.
+    /// The bytes before setup; `None` when there was no file. They are in a backup, not in the record.
     #[serde(rename = "had", serialize_with = "write_had", deserialize_with = "read_had")]
     pub before: Option<Vec<u8>>,
     /// The digest of what was written.
@@ -86,7 +86,7 @@ impl Record {
         Ok(Some(record))
     }
 
-    /// The backups first: a record never speaks of one that is not there.
+    /// Writes the backups first: a record never names one that does not exist.
     pub fn write(&self, disk: &dyn Disk, agents: &Path, client: Client) -> Result<(), SetupError> {
         let folder = backups(agents);
         disk.create_private_dir_all(&folder).map_err(|fault| SetupError::io("create", &folder, fault))?;
@@ -112,7 +112,7 @@ impl Record {
                 _ => {}
             }
         }
-        // They stay while another client needs them.
+        // Fails while another client has backups there, as it should.
         let _ = disk.remove_dir(&backups);
         Ok(())
     }
@@ -175,7 +175,7 @@ fn write_had<S: Serializer>(before: &Option<Vec<u8>>, serializer: S) -> Result<S
     serializer.serialize_bool(before.is_some())
 }
 
-/// Where there was a file, its bytes are still to be read.
+/// Where there was a file, its bytes are still to be read from the backup.
 fn read_had<'de, D: Deserializer<'de>>(had: D) -> Result<Option<Vec<u8>>, D::Error> {
     Ok(bool::deserialize(had)?.then(Vec::new))
 }
