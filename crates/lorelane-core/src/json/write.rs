@@ -36,7 +36,8 @@ impl Serialize for Json {
         match self {
             Json::Null => serializer.serialize_unit(),
             Json::Bool(value) => serializer.serialize_bool(*value),
-            // With its own digits: `0.50` is not written as `0.5`. What JSON has no number for, such as `NaN`, is null.
+            // With its own digits: `0.50` is not written as `0.5`. `NaN`, which files of the scripts may have and
+            // [`Json::render`] keeps, is null: other readers reject it.
             Json::Number(digits) => match serde_json::from_str::<&RawValue>(digits) {
                 Ok(number) => number.serialize(serializer),
                 Err(_) => serializer.serialize_unit(),

@@ -3,7 +3,7 @@
 use super::{Client, Setup, SetupError, clients, record::Record};
 use crate::config::write_plain;
 use crate::disk::{Disk, RealDisk};
-use lorelane_core::json::{self, JsonFormat};
+use lorelane_core::json::{self, JsonFormat, Object};
 use serde::Serialize;
 use std::borrow::Cow;
 use std::io::Write;
@@ -166,7 +166,7 @@ struct TrialPayload<'p> {
     transcript_path: Cow<'p, str>,
     hook_event_name: &'p str,
     #[serde(flatten)]
-    fields: EventFields,
+    fields: Object,
 }
 
 /// The same as Copilot names it.
@@ -178,70 +178,15 @@ struct CopilotTrialPayload<'p> {
     transcript_path: Cow<'p, str>,
     hook_event_name: &'p str,
     #[serde(flatten)]
-    fields: EventFields,
-}
-
-#[derive(Serialize)]
-#[serde(untagged)]
-enum EventFields {
-    SessionStart {
-        source: &'static str,
-    },
-    Prompt {
-        prompt: &'static str,
-    },
-    Tool {
-        tool_name: &'static str,
-        tool_input: ToolInput,
-    },
-    #[serde(rename_all = "camelCase")]
-    CopilotTool {
-        tool_name: &'static str,
-        tool_args: String,
-    },
-    Stop {
-        stop_hook_active: bool,
-        last_assistant_message: &'static str,
-    },
-    CopilotStop {
-        stop_hook_active: bool,
-        #[serde(rename = "lastAssistantMessage")]
-        last_assistant_message: &'static str,
-    },
-    PreCompact {
-        trigger: &'static str,
-    },
-    SessionEnd {
-        reason: &'static str,
-    },
-}
-
-#[derive(Serialize)]
-struct ToolInput {
-    command: &'static str,
+    fields: Object,
 }
 
 /// The payload of an ordinary turn as the client sends it. Its session id marks it as a trial, see [`is_trial`].
 fn payload(client: Client, event: &str, project: &Path, transcript: &Path) -> String {
-    let is_copilot = client == Client::Copilot;
-    let input = ToolInput { command: "cargo test --workspace" };
-    let last_assistant_message = "The tests pass.";
-    let fields = match event {
-        "session-start" => EventFields::SessionStart { source: "startup" },
-        "prompt" => EventFields::Prompt { prompt: "How do the services authenticate to each other?" },
-        "before-tool" | "after-tool" if is_copilot => {
-            let tool_args = json::to_string(&input, JsonFormat::LINE);
-            EventFields::CopilotTool { tool_name: "Bash", tool_args }
-        }
-        "before-tool" | "after-tool" => EventFields::Tool { tool_name: "Bash", tool_input: input },
-        "stop" if is_copilot => EventFields::CopilotStop { stop_hook_active: false, last_assistant_message },
-        "stop" => EventFields::Stop { stop_hook_active: false, last_assistant_message },
-        "pre-compact" => EventFields::PreCompact { trigger: "auto" },
-        _ => EventFields::SessionEnd { reason: "other" },
-    };
     let (session_id, hook_event_name) = (TRIAL_SESSION, event);
     let (cwd, transcript_path) = (project.to_string_lossy(), transcript.to_string_lossy());
-    let text = if is_copilot {
+    let fields = json::from_str(event_fields(client, event)).expect("the fields of an event are JSON");
+    let text = if client == Client::Copilot {
         let payload = CopilotTrialPayload { session_id, cwd, transcript_path, hook_event_name, fields };
         json::to_string(&payload, JsonFormat::LINE)
     } else {
@@ -249,4 +194,23 @@ fn payload(client: Client, event: &str, project: &Path, transcript: &Path) -> St
         json::to_string(&payload, JsonFormat::LINE)
     };
     format!("{text}\n")
+}
+
+fn event_fields(client: Client, event: &str) -> &'static str {
+    match (event, client) {
+        ("session-start", _) => r#"{"source": "startup"}"#,
+        ("prompt", _) => r#"{"prompt": "How do the services authenticate to each other?"}"#,
+        ("before-tool" | "after-tool", Client::Copilot) => {
+            r#"{"toolName": "Bash", "toolArgs": "{\"command\": \"cargo test --workspace\"}"}"#
+        }
+        ("before-tool" | "after-tool", _) => {
+            r#"{"tool_name": "Bash", "tool_input": {"command": "cargo test --workspace"}}"#
+        }
+        ("stop", Client::Copilot) => {
+            r#"{"stop_hook_active": false, "lastAssistantMessage": "The tests pass."}"#
+        }
+        ("stop", _) => r#"{"stop_hook_active": false, "last_assistant_message": "The tests pass."}"#,
+        ("pre-compact", _) => r#"{"trigger": "auto"}"#,
+        _ => r#"{"reason": "other"}"#,
+    }
 }
