@@ -6,10 +6,11 @@ use crate::state::StateFolder;
 use lorelane_core::capture::{Capture, is_outdated};
 use lorelane_core::digest::short_digest;
 use lorelane_core::forget::{EraseMode, Traces};
-use lorelane_core::json::{Json, JsonFormat};
+use lorelane_core::json::{self, JsonFormat};
 use lorelane_core::memory::Category;
 use lorelane_core::secret;
 use lorelane_core::time::Timestamp;
+use serde::{Deserialize, Serialize};
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -23,43 +24,22 @@ const PENDING_MAX: usize = 10;
 const LOOKED_AT_MAX: usize = 50;
 /// A hook has no time to wait, and the holder is done in a millisecond.
 const LOCK_WAIT: Duration = Duration::from_millis(100);
-/// Somebody who forgets has time.
+/// `forget` may wait: a person asked for it.
 const FORGET_WAIT: Duration = Duration::from_secs(5);
 const PRIVATE: Option<u32> = Some(0o600);
 
-/// The name of what lies beside a capture whose transcript is to be read again.
+/// The name of the file next to a capture that says which transcript is to be read again.
 const UNREAD: &str = "unread";
 
 /// A transcript that did not have the last answer yet when its session stopped.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct UnreadTranscript {
     pub session: String,
     pub client: String,
+    #[serde(serialize_with = "json::path_text")]
     pub path: PathBuf,
     /// How long it was then.
     pub length: u64,
-}
-
-impl UnreadTranscript {
-    fn to_json(&self) -> Json {
-        let members = [
-            ("session", Json::text(&self.session)),
-            ("client", Json::text(&self.client)),
-            ("path", Json::text(self.path.to_string_lossy())),
-            ("length", Json::number(self.length)),
-        ];
-        Json::Object(members.into_iter().collect())
-    }
-
-    fn from_json(json: &Json) -> Option<UnreadTranscript> {
-        let text = |key: &str| json.at(key).and_then(Json::as_text).map(str::to_owned);
-        Some(UnreadTranscript {
-            session: text("session")?,
-            client: text("client")?,
-            path: PathBuf::from(text("path")?),
-            length: json.at("length")?.as_u64()?,
-        })
-    }
 }
 
 /// What triage found, session by session.
@@ -78,17 +58,18 @@ impl Captures {
         self.folder.path()
     }
 
-    /// The file of a session. Its id is foreign text: what is readable of it, and a digest that tells it apart.
+    /// The file of a session. Its id is foreign text: the name has its readable characters, and a digest that
+    /// makes it unique.
     pub fn path_of(&self, session: &str) -> PathBuf {
         self.folder.join(&format!("{}.json", file_stem(session)))
     }
 
-    /// What was found in a session before. A file that cannot be read is as good as none.
+    /// What was found in a session before. A file that cannot be read counts as none.
     pub fn load(&self, session: &str) -> Option<Capture> {
         self.read(&self.path_of(session)).filter(|capture| capture.session == session)
     }
 
-    /// Replaces what is known of a session, and clears away what nobody needs any more. Returns the file.
+    /// Saves the capture of a session and removes outdated files. Returns the file.
     pub fn save(&self, capture: &Capture) -> Result<PathBuf, Failure> {
         self.locked(LOCK_WAIT, || {
             let path = self.path_of(&capture.session);
@@ -98,7 +79,7 @@ impl Captures {
         })
     }
 
-    /// The sessions with something still to be saved, newest first, with nothing but that.
+    /// The sessions with open items, newest first, and only these items.
     pub fn pending(&self) -> Vec<Capture> {
         let mut files: Vec<(i64, PathBuf)> = self.files().collect();
         files.sort_by(|a, b| b.cmp(a));
@@ -111,14 +92,14 @@ impl Captures {
         pending
     }
 
-    /// Leaves a transcript to be read again.
+    /// Records a transcript that is to be read again.
     pub fn put_unread(&self, unread: &UnreadTranscript) -> Result<(), Failure> {
-        let text = unread.to_json().render(JsonFormat::LINE);
+        let text = json::to_string(unread, JsonFormat::LINE);
         self.put_beside(&unread.session, UNREAD, &text).map(drop)
     }
 
-    /// The transcripts that have grown since they were left to be read again. Each is named once: one that cannot be
-    /// read would hold up every session start.
+    /// The transcripts that have grown since they were recorded. Each is returned once: one that cannot be read
+    /// would hold up every session start.
     pub fn take_unread(&self) -> Vec<UnreadTranscript> {
         let folder = self.folder.path();
         let listed = self.disk.list(&folder).ok().flatten().unwrap_or_default();
@@ -132,12 +113,12 @@ impl Captures {
 
     fn unread_in(&self, file: &Path) -> Option<UnreadTranscript> {
         let bytes = self.disk.read_regular(file, CAPTURE_MAX_BYTES).ok()??;
-        let unread = UnreadTranscript::from_json(&Json::parse(std::str::from_utf8(&bytes).ok()?).ok()?)?;
+        let unread: UnreadTranscript = json::from_str(std::str::from_utf8(&bytes).ok()?).ok()?;
         let length = self.disk.stat(&unread.path).ok()??.len;
         (length > unread.length).then_some(unread)
     }
 
-    /// Says that a category of a session needs no more asking: it was saved, or refused for good.
+    /// Settles a category of a session: it was saved, or rejected for good.
     pub fn settle(&self, session: &str, category: Category) -> Result<(), Failure> {
         if self.load(session).is_none() {
             return Ok(());
@@ -149,7 +130,7 @@ impl Captures {
         })
     }
 
-    /// Puts a text for another program beside the captures, under a name of this session's own.
+    /// Writes a text for another program next to the captures, under a name that belongs to this session.
     pub fn put_beside(&self, session: &str, name: &str, text: &str) -> Result<PathBuf, Failure> {
         self.locked(LOCK_WAIT, || {
             let path = self.beside(session, name);
@@ -158,18 +139,18 @@ impl Captures {
         })
     }
 
-    /// Where such a text lies.
+    /// The path of such a text.
     pub fn beside(&self, session: &str, name: &str) -> PathBuf {
         self.folder.join(&format!("{}-{name}", file_stem(session)))
     }
 
-    /// One that stays does no harm: it is cleared away when it is old.
+    /// Removes such a text. One that cannot be removed goes when it is outdated.
     pub fn discard_beside(&self, session: &str, name: &str) {
         let _ = self.disk.remove_file(&self.beside(session, name));
     }
 
-    /// Takes away the words that may be a forgotten memory's, in captures and in what lies beside them. That there
-    /// was a capture stays: else the same words would be captured again. Returns how many places had such words.
+    /// Erases words that may be a forgotten memory's, in captures and in the files next to them. The capture
+    /// itself stays: otherwise the same words would be captured again. Returns how many places had such words.
     pub fn forget(&self, traces: &Traces, act: EraseMode) -> Result<usize, Failure> {
         let folder = self.folder.path();
         let stat = self.disk.stat(&folder).map_err(|source| Failure::io("look at", &folder, source))?;
@@ -209,7 +190,8 @@ impl Captures {
         Ok(count)
     }
 
-    /// Of a file that is no capture: what lies beside one, or what an interrupted write left.
+    /// Whether a file that is not a capture may mention the memory: a text next to one, or what an interrupted
+    /// write left.
     fn is_told_in(&self, traces: &Traces, path: &Path) -> Result<bool, Failure> {
         let name = path.file_name().unwrap_or_default().to_string_lossy();
         if name.ends_with(".tmp") || traces.sessions.iter().any(|from| name.starts_with(&file_stem(from))) {
@@ -250,7 +232,7 @@ impl Captures {
         }
     }
 
-    /// A new file that takes the old one's place: a link in that place is replaced, never followed.
+    /// Writes a new file and renames it over the old one: a symlink there is replaced, never followed.
     fn put(&self, path: &Path, bytes: &[u8]) -> Result<(), Failure> {
         let nonce: String = self.disk.nonce().iter().map(|byte| format!("{byte:02x}")).collect();
         let temporary = self.folder.join(&format!(".{nonce}.tmp"));
@@ -259,14 +241,14 @@ impl Captures {
             .create_new(&temporary, bytes, PRIVATE)
             .and_then(|()| self.disk.rename(&temporary, path));
         if written.is_err() {
-            // What cannot be removed either is cleared away when it is old.
+            // What cannot be removed either goes when it is outdated.
             let _ = self.disk.remove_file(&temporary);
         }
         written.map_err(|source| Failure::io("write", path, source))
     }
 
-    /// By the files' own times, because reading all of them would cost every stop. A file that stays is no harm:
-    /// the next one tries again.
+    /// Goes by mtime, because reading all files would slow down every stop. One that cannot be removed is tried
+    /// again by the next save.
     fn clear_away(&self, now: Timestamp) {
         for (mtime_ns, path) in self.files() {
             if is_outdated(Timestamp(mtime_ns / 1_000_000_000), now) {

@@ -1,4 +1,4 @@
-//! Configuration files: read without ever failing, written without losing a comment.
+//! Configuration files: reading them never fails, writing them loses no comment.
 
 use crate::disk::{Disk, FileType, LinkPolicy};
 use lorelane_core::json::{self, Document, Json, Object};
@@ -13,7 +13,7 @@ pub const LORELANE_CONFIG: &str = "lorelane.toml";
 const MEMORY_ROOT: &str = "memory_root";
 const CONFIG_MAX_BYTES: u64 = 1 << 20;
 
-/// Where the settings of one project stand.
+/// The configuration files of one project.
 #[derive(Clone, Debug)]
 pub struct ConfigFiles {
     pub records: PathBuf,
@@ -30,16 +30,16 @@ pub enum ConfigError {
     Broken { path: PathBuf, why: String },
     #[error("cannot change {path}: it is a symlink")]
     Symlink { path: PathBuf },
-    /// The file's folder is a link that leads out of the project.
+    /// The file's folder is a symlink that leads out of the project.
     #[error("cannot change {path}: its folder is {real}, outside the project")]
     Outside { path: PathBuf, real: PathBuf },
 }
 
 impl ConfigFiles {
-    /// The files of a project whose folder is given without links.
+    /// The files of a project whose path has no symlinks.
     pub fn of_project(disk: &dyn Disk, project: &Path, user_config: Option<&Path>) -> ConfigFiles {
         let folder = project.join(lorelane_core::policy::DEFAULT_ROOT);
-        // A link inside the project is the user's business; through one that leads out of it nothing is read.
+        // A symlink inside the project is the user's business; through one that leads out of it nothing is read.
         let real = disk.real_path(&folder).ok().filter(|real| real.starts_with(project));
         ConfigFiles {
             records: real.unwrap_or(folder).join(RECORDS_CONFIG),
@@ -48,8 +48,8 @@ impl ConfigFiles {
         }
     }
 
-    /// Where the memories lie, seen from the project. One key of one file: whoever only has to know this, as a guard
-    /// before every tool, does not settle all the others.
+    /// The folder of the memories, relative to the project. Reads one key of one file: the guard before every
+    /// tool needs no other.
     pub fn memory_root(&self, disk: &dyn Disk) -> String {
         let given = || {
             let bytes = self.read_foreign(disk, &self.records).ok()??;
@@ -59,8 +59,8 @@ impl ConfigFiles {
         Policy::root_of(given().as_ref())
     }
 
-    /// Settles all files. What cannot be read is a problem, and the defaults count. What weakens the user's settings
-    /// is held back: whether the project is trusted is for the workspace to say.
+    /// Reads all files. One that cannot be read is a problem, and the defaults apply. What would weaken the
+    /// user's settings is held back; the workspace decides whether the project is trusted.
     pub fn read(&self, disk: &dyn Disk) -> Policy {
         let mut given = Vec::new();
         let mut problems = Vec::new();
@@ -83,7 +83,8 @@ impl ConfigFiles {
         let file = path.display().to_string();
         let source =
             if Some(path) == self.user.as_deref() { ConfigSource::User } else { ConfigSource::Project };
-        // The user's own file may be a link to wherever they keep their settings; one of the repository may not.
+        // The user's own file may be a symlink to wherever they keep their settings; one of the repository may
+        // not.
         let read = match source {
             ConfigSource::User => disk.read_bounded(path, LinkPolicy::Followed, CONFIG_MAX_BYTES),
             ConfigSource::Project => self.read_foreign(disk, path),
@@ -107,7 +108,7 @@ impl ConfigFiles {
                     source,
                 }));
             }
-            // Where memories go may be written in there, so nothing is written until it can be read.
+            // The file may say where memories go, so nothing is written until it can be read.
             Err(what) => problems.push(ConfigProblem { key: "*".to_owned(), file, what, stops_writes: true }),
         }
     }
@@ -155,7 +156,7 @@ impl ConfigFiles {
         }
     }
 
-    /// Puts a configuration file in place of the old one.
+    /// Replaces a configuration file.
     pub fn save(&self, disk: &dyn Disk, home: ConfigFile, text: &str) -> Result<PathBuf, ConfigError> {
         let path = self.file_of(home).to_owned();
         let project = self.project.parent().unwrap_or(Path::new("/"));
@@ -170,10 +171,10 @@ impl ConfigFiles {
     }
 }
 
-/// Replaces a file that is no memory: atomically, not durably, never through a link.
+/// Replaces a file that is not a memory: atomically, without fsync, never through a symlink.
 ///
-/// The caller holds the lane's lock. So the temporary file needs no name of its own: one that is there was left by
-/// a writer that was killed, and the next one clears it away.
+/// The caller holds a lock, so the temporary file has a fixed name: one that exists was left by a writer that
+/// was killed, and the next writer removes it.
 pub fn write_plain(disk: &dyn Disk, path: &Path, bytes: &[u8]) -> Result<(), ConfigError> {
     let fault = |attempt| move |source| ConfigError::Io { attempt, path: path.to_owned(), source };
     let folder = path.parent().unwrap_or(Path::new("/"));
@@ -185,7 +186,7 @@ pub fn write_plain(disk: &dyn Disk, path: &Path, bytes: &[u8]) -> Result<(), Con
     let temporary =
         folder.join(format!(".lorelane-{}.tmp", path.file_name().unwrap_or_default().to_string_lossy()));
     if disk.stat(&temporary).map_err(fault("look at"))?.is_some() {
-        disk.remove_file(&temporary).map_err(fault("clear the way for"))?;
+        disk.remove_file(&temporary).map_err(fault("remove the temporary file of"))?;
     }
     let written = disk
         .create_new(&temporary, bytes, stat.and_then(|stat| stat.mode))
@@ -212,7 +213,7 @@ fn json_values(text: &str) -> Result<Vec<(String, Json)>, String> {
     Ok(values)
 }
 
-/// Dotted leaves. Threshold keys of the first system may be upper case.
+/// Leaves by their dotted path. Files of the `claude-memory` scripts may have threshold keys in upper case.
 fn flatten(object: &Object, path: &str, values: &mut Vec<(String, Json)>) {
     for (key, value) in object.iter() {
         let lower = if path == "triage.thresholds" { key.to_lowercase() } else { key.to_owned() };
@@ -258,14 +259,13 @@ fn set_json(old: &str, key: &str, value: &Json) -> Result<String, String> {
         Err(fault) => return Err(format!("it is not JSON: {fault}")),
     };
     let Some((object, last)) = root.nest(key) else {
-        return Err(format!("something on the way to `{key}` is not an object"));
+        return Err(format!("a parent of `{key}` is not an object"));
     };
     object.set(last, value.clone());
     json::patch(old, &Json::Object(root)).map_err(|fault| fault.to_string())
 }
 
-/// Sets a key in a text of TOML. A value that stands there is replaced where it stands; a new one gets the line ends of
-/// the file.
+/// Sets a key in TOML text. An existing value is replaced in place; a new one gets the line ends of the file.
 fn set_toml(old: &str, key: &str, value: &Json) -> Result<String, String> {
     const BOM: char = '\u{feff}';
     let broken = |fault: toml_edit::TomlError| format!("it is not TOML: {}", first_line(&fault.to_string()));
@@ -278,12 +278,12 @@ fn set_toml(old: &str, key: &str, value: &Json) -> Result<String, String> {
         },
         other => {
             return Err(format!(
-                "{} has no place in TOML here",
+                "{} cannot be a value of this file",
                 cut(&other.render(json::JsonFormat::LINE), 80)
             ));
         }
     };
-    // Spans count from behind the mark.
+    // Spans of toml_edit count from after the byte order mark.
     let (mark, body) = old.split_at(old.len() - old.trim_start_matches(BOM).len());
     let read = toml_edit::Document::parse(body).map_err(broken)?;
     let known = key.split('.').try_fold(read.as_item(), |item, part| item.as_table_like()?.get(part));

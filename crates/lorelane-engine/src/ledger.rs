@@ -5,17 +5,17 @@ use crate::disk::{Disk, FileType};
 use crate::failure::Failure;
 use crate::state::StateFolder;
 use lorelane_core::forget::{EraseMode, Traces};
-use lorelane_core::json::{Json, JsonFormat};
+use lorelane_core::json::{self, JsonFormat};
 use lorelane_core::ledger::{LedgerLine, has_traces, named};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-/// A full ledger becomes the old one, and the one before that goes: months of prompts for most people.
+/// At this size the ledger is rotated, and the old one before it is dropped: months of prompts for most people.
 const LEDGER_MAX_BYTES: u64 = 4 << 20;
 
-/// The end of a ledger in which a session that goes on has its lines: hundreds of prompts.
+/// The end of a ledger in which the lines of a running session are: hundreds of prompts.
 const RECENT_BYTES: usize = 512 << 10;
-/// A line names its session before all that grows.
+/// A line names its session within these bytes, before all fields that grow.
 const HEAD_BYTES: usize = 400;
 
 #[derive(Debug)]
@@ -37,7 +37,7 @@ impl Ledger {
         self.folder.join("ledger.old.jsonl")
     }
 
-    /// Appends a line. It is no memory: it is neither synced nor waited for.
+    /// Appends a line, without a lock or fsync: it is not a memory.
     pub fn append(&self, line: &LedgerLine) -> Result<(), Failure> {
         let folder = self.folder.for_writing();
         let path = self.current();
@@ -47,7 +47,7 @@ impl Ledger {
         self.disk.append(&path, line.line().as_bytes()).map_err(fault)
     }
 
-    /// All lines, newest first. What is not a line of ours is passed over.
+    /// All lines, newest first. What cannot be read is skipped.
     pub fn lines(&self) -> Vec<LedgerLine> {
         let mut lines = Vec::new();
         for path in [self.former(), self.current()] {
@@ -57,18 +57,19 @@ impl Ledger {
         lines
     }
 
-    /// Blanks the lines that speak of a memory, whole: what was shown beside it and the prompt go with it.
+    /// Erases every line that mentions a memory as a whole, with its prompt: what was typed to find a memory
+    /// repeats it.
     pub fn forget(&self, traces: &Traces, act: EraseMode) -> Result<usize, Failure> {
         let (current, former) = (self.current(), self.former());
         append_log::redact_lines(&*self.disk, &[&former, &current], act, &|line| has_traces(line, traces))
-            .map_err(|source| Failure::io("purge", &current, source))
+            .map_err(|source| Failure::io("erase lines of", &current, source))
     }
 
-    /// The newest lines of one session, newest first. Only the end of the ledger is looked at, and only lines that
+    /// The newest lines of one session, newest first. Only the end of the ledger is read, and only lines that
     /// name the session are parsed: a stop waits for this.
     pub fn lines_of(&self, session: &str) -> Vec<LedgerLine> {
         let session = named(session);
-        let named = Json::text(&session).render(JsonFormat::LINE);
+        let named = json::to_string(&session, JsonFormat::LINE);
         let mut lines = Vec::new();
         for path in [self.current(), self.former()] {
             let tail = self.tail(&path);
@@ -132,7 +133,7 @@ mod tests {
         append("a", "second");
         assert_eq!(names("a"), ["second", "first"]);
         assert_eq!(names("quoted \"a\""), ["quoted"]);
-        // More than the end of one file holds: what lies before is not looked at.
+        // More than the end of one file holds: what is before that is not read.
         for _ in 0..400 {
             append("c", "third");
         }

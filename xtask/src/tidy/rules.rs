@@ -175,7 +175,6 @@ pub const RULES: &[Rule] = &[
             "crates/lorelane/src/mcp/message.rs",
             "crates/lorelane/src/mcp/server.rs",
             "crates/lorelane/src/mcp/stdio.rs",
-            "crates/lorelane/src/view/exact.rs",
             "crates/lorelane/src/view/write.rs",
         ],
         why: "what a machine reads is a type of `view`, which writes it: no JSON is put together by hand",

@@ -8,6 +8,7 @@ use super::parse::{Document, JsonFault, JsonNode, NodeKind, comment};
 use super::patch::{ValueLayout, fresh};
 use super::render::quote;
 use super::{Json, Object};
+use serde::{Deserialize, Serialize};
 use std::ops::Range;
 
 const BOM: char = '\u{feff}';
@@ -42,7 +43,7 @@ pub enum Ownership {
 }
 
 /// What [`take`] needs to undo an [`add`].
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Trace {
     /// Whether it was added. An entry that existed before is not removed.
     pub added: bool,

@@ -1,12 +1,12 @@
-//! Fields that may be invalid without making the value around them invalid.
+//! Fields that may be wrong without making the whole value unreadable.
 //!
-//! For `deserialize_with`, and only under [`super::from_str`]: there the whole text is parsed first, so reading
-//! can continue after an invalid value.
+//! For `deserialize_with`, and only with [`super::from_str`]: it parses the whole text first, so reading continues
+//! after a value of the wrong type.
 
 use serde::{Deserialize, Deserializer};
 
 /// The default, if the value has another type.
-pub(crate) fn or_default<'de, D, T>(value: D) -> Result<T, D::Error>
+pub fn or_default<'de, D, T>(value: D) -> Result<T, D::Error>
 where
     D: Deserializer<'de>,
     T: Deserialize<'de> + Default,
@@ -15,7 +15,7 @@ where
 }
 
 /// The items of a list that can be read; others are skipped.
-pub(crate) fn items<'de, D, T, C>(list: D) -> Result<C, D::Error>
+pub fn items<'de, D, T, C>(list: D) -> Result<C, D::Error>
 where
     D: Deserializer<'de>,
     T: Deserialize<'de>,
@@ -26,7 +26,7 @@ where
 }
 
 /// [`items`], and none if the value is not a list.
-pub(crate) fn items_if_list<'de, D, T, C>(value: D) -> Result<C, D::Error>
+pub fn items_if_list<'de, D, T, C>(value: D) -> Result<C, D::Error>
 where
     D: Deserializer<'de>,
     T: Deserialize<'de>,

@@ -3,9 +3,11 @@
 //! The text goes through our own parser, so a type sees what an edit of the file sees: of duplicate keys the last
 //! one, `3.0` as an integer, a lone surrogate as U+FFFD.
 
-use super::Json;
+use super::{Json, JsonFormat, Object};
 use serde::de::value::{Error, MapDeserializer, SeqDeserializer};
-use serde::de::{DeserializeOwned, Deserializer, Error as _, IntoDeserializer, Unexpected, Visitor};
+use serde::de::{
+    Deserialize, DeserializeOwned, Deserializer, Error as _, IntoDeserializer, Unexpected, Visitor,
+};
 use std::fmt;
 
 pub fn from_str<T: DeserializeOwned>(text: &str) -> Result<T, Error> {
@@ -60,13 +62,43 @@ impl<'de> Deserializer<'de> for &'de Json {
         }
     }
 
+    fn deserialize_newtype_struct<V: Visitor<'de>>(
+        self,
+        name: &'static str,
+        visitor: V,
+    ) -> Result<V::Value, Error> {
+        if name == TREE {
+            return visitor.visit_string(self.render(JsonFormat::LINE));
+        }
+        visitor.visit_newtype_struct(self)
+    }
+
     fn deserialize_ignored_any<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Error> {
         visitor.visit_unit()
     }
 
     serde::forward_to_deserialize_any! {
         bool i8 i16 i32 i64 i128 u8 u16 u32 u64 u128 f32 f64 char str string bytes byte_buf
-        unit unit_struct newtype_struct seq tuple tuple_struct identifier
+        unit unit_struct seq tuple tuple_struct identifier
+    }
+}
+
+/// Asks the reader for a value's text. A visitor would be given `0.50` as a float, without its digits.
+const TREE: &str = "lorelane_core::json::Json";
+
+/// With [`from_str`] only: no other reader knows [`TREE`].
+impl<'de> Deserialize<'de> for Json {
+    fn deserialize<D: Deserializer<'de>>(value: D) -> Result<Json, D::Error> {
+        value.deserialize_newtype_struct(TREE, Parse(|text| Json::parse(text).ok()))
+    }
+}
+
+impl<'de> Deserialize<'de> for Object {
+    fn deserialize<D: Deserializer<'de>>(value: D) -> Result<Object, D::Error> {
+        match Json::deserialize(value)? {
+            Json::Object(object) => Ok(object),
+            _ => Err(D::Error::custom("not an object")),
+        }
     }
 }
 
@@ -158,13 +190,14 @@ mod tests {
         some: Vec<String>,
         #[serde(deserialize_with = "lenient::items_if_list")]
         any: Vec<u64>,
+        tree: Json,
     }
 
     #[test]
     fn a_type_sees_what_an_editor_of_the_file_sees() {
         let read = |text: &str| match from_str::<Sample>(text) {
             Ok(sample) => {
-                let Sample { whole, signed, float, text, colour, inner, maybe, some, any } = sample;
+                let Sample { whole, signed, float, text, colour, inner, maybe, some, any, tree: _ } = sample;
                 let inner = inner.map(|inner| inner.whole);
                 format!("{whole} {signed} {float} {text:?} {colour:?} {inner:?} {maybe} {some:?} {any:?}")
             }
@@ -199,5 +232,10 @@ mod tests {
         ] {
             assert_eq!(read(text), expected, "{text}");
         }
+        let tree = r#"{"b": [0.50, "\u00fc"], "a": null}"#;
+        let sample: Sample = from_str(&format!(r#"{{"tree": {tree}}}"#)).unwrap();
+        assert_eq!(sample.tree, Json::parse(tree).unwrap());
+        assert_eq!(from_str::<Object>(tree).ok().as_ref(), sample.tree.as_object());
+        assert!(from_str::<Object>("[]").is_err());
     }
 }

@@ -1,10 +1,12 @@
 //! Types that derive `Serialize`, written in the formats of [`Json::render`].
 
-use super::Json;
 use super::render::{JsonFormat, escape_unicode};
+use super::{Json, Object};
 use serde::Serialize;
 use serde_json::ser::{Formatter, Serializer};
+use serde_json::value::RawValue;
 use std::io::{self, Write};
+use std::path::Path;
 
 pub fn to_string<T: Serialize + ?Sized>(value: &T, format: JsonFormat) -> String {
     let mut bytes = Vec::new();
@@ -27,6 +29,35 @@ impl Json {
     pub fn of<T: Serialize + ?Sized>(value: &T) -> Json {
         Json::parse(&to_string(value, JsonFormat::LINE)).expect("what was written can be read")
     }
+}
+
+impl Serialize for Json {
+    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        match self {
+            Json::Null => serializer.serialize_unit(),
+            Json::Bool(value) => serializer.serialize_bool(*value),
+            // With its own digits: `0.50` is not written as `0.5`. `NaN`, which files of the scripts may have and
+            // [`Json::render`] keeps, is null: other readers reject it.
+            Json::Number(digits) => match serde_json::from_str::<&RawValue>(digits) {
+                Ok(number) => number.serialize(serializer),
+                Err(_) => serializer.serialize_unit(),
+            },
+            Json::Text(text) => serializer.serialize_str(text),
+            Json::List(items) => serializer.collect_seq(items),
+            Json::Object(object) => object.serialize(serializer),
+        }
+    }
+}
+
+impl Serialize for Object {
+    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_map(self.iter())
+    }
+}
+
+/// A path as text, for `serialize_with`: serde's own way fails on a path that is not UTF-8.
+pub fn path_text<S: serde::Serializer>(path: &Path, serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.collect_str(&path.display())
 }
 
 struct FormatWriter {
@@ -108,7 +139,11 @@ mod tests {
         let (value, json): (Value, Json) = (serde_json::from_str(text).unwrap(), Json::parse(text).unwrap());
         for format in [JsonFormat::FILE, JsonFormat::LINE, JsonFormat::SCRIPT_LINE, JsonFormat::SCRIPT] {
             assert_eq!(to_string(&value, format), json.render(format), "{format:?}");
+            assert_eq!(to_string(&json, format), json.render(format), "{format:?}");
         }
+        let digits = Json::parse("[0.50, -1e3, 12345678901234567890123]").unwrap();
+        assert_eq!(to_string(&digits, JsonFormat::LINE), digits.render(JsonFormat::LINE));
+        assert_eq!(to_string(&Json::number(f64::NAN), JsonFormat::LINE), "null");
         assert_eq!(Json::of(&value), json);
         assert_eq!(
             to_string(&[1.0, 1.25e-9, 1e21], JsonFormat::LINE),

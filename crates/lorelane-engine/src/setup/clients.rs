@@ -1,18 +1,19 @@
-//! The table: which client gets what, and where it keeps it.
+//! What each client gets, and in which of its files.
 
 use super::{Client, hook_line, plugin};
 use crate::env::{Env, Var};
-use lorelane_core::json::{EntryPlace, Json, JsonFormat, Object, OwnedEntry, Ownership};
+use lorelane_core::json::{self, EntryPlace, Json, JsonFormat, OwnedEntry, Ownership};
+use serde::Serialize;
 use std::path::{Path, PathBuf};
 
 /// One thing that is installed.
 #[derive(Clone, Debug)]
 pub(super) enum Installable {
-    /// Entries in a file that the client and its user write, too.
+    /// Entries in a file that the client and its user write as well.
     Entries { path: PathBuf, entries: Vec<OwnedEntry> },
     /// A file of our own.
     Whole { path: PathBuf, text: String },
-    /// What the client itself writes down about us. Never added, taken away with the rest.
+    /// What the client itself records about us: never added, removed with the rest.
     Trail { path: PathBuf, entries: Vec<OwnedEntry> },
 }
 
@@ -38,7 +39,71 @@ const fn hook(event: &'static str, ours: &'static str, seconds: u32) -> HookEntr
     HookEntry { event, ours, matcher: None, seconds }
 }
 
-/// The events of Claude Code, which Codex took over.
+/// A command hook of Claude Code, Codex and Gemini.
+#[derive(Serialize)]
+struct CommandHook {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    name: Option<String>,
+    #[serde(rename = "type")]
+    kind: &'static str,
+    command: String,
+    timeout: u32,
+}
+
+/// What these clients have in the list of an event: a matcher of tools, and the hooks for them.
+#[derive(Serialize)]
+struct HookGroup {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    matcher: Option<&'static str>,
+    hooks: [CommandHook; 1],
+}
+
+#[derive(Serialize)]
+#[serde(tag = "type", rename = "command")]
+struct CopilotHook {
+    bash: String,
+    powershell: String,
+    #[serde(rename = "timeoutSec")]
+    seconds: u32,
+}
+
+/// The MCP server as most clients name one; only Copilot wants the last two.
+#[derive(Serialize)]
+struct McpServer<'p> {
+    command: &'p str,
+    args: [&'static str; 1],
+    #[serde(rename = "type", skip_serializing_if = "Option::is_none")]
+    kind: Option<&'static str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    tools: Option<[&'static str; 1]>,
+}
+
+#[derive(Serialize)]
+#[serde(tag = "type", rename = "local")]
+struct OpencodeServer<'p> {
+    /// The program and its arguments.
+    command: [&'p str; 2],
+    enabled: bool,
+}
+
+/// A marketplace of Claude Code, in its settings and in its own list of known ones.
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Marketplace<'p> {
+    source: MarketplaceSource<'p>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    install_location: Option<&'p str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    last_updated: Option<&'static str>,
+}
+
+#[derive(Clone, Copy, Serialize)]
+#[serde(tag = "source", rename = "directory")]
+struct MarketplaceSource<'p> {
+    path: &'p str,
+}
+
+/// The events of Claude Code, which Codex has too.
 const CLASSIC: &[HookEntry] = &[
     hook("SessionStart", "session-start", 5),
     hook("UserPromptSubmit", "prompt", 5),
@@ -50,7 +115,7 @@ const CLASSIC: &[HookEntry] = &[
     hook("SessionEnd", "session-end", 3),
 ];
 
-/// Its own tools, and those of servers that change files.
+/// Gemini's own tools that write, and tools of MCP servers whose name says that they do.
 const GEMINI_WRITERS: Option<&str> = Some(
     "write_file|replace|edit|run_shell_command|mcp_.*(write|move|create|delete|remove|rename|append|insert|patch|save|update|put|copy)",
 );
@@ -94,103 +159,90 @@ pub(super) fn folder(client: Client, env: &Env) -> Option<PathBuf> {
     }
 }
 
-/// Everything that a client gets. `own` is the folder for files that only we know.
+/// Everything that a client gets. `own` is the folder for files of our own.
 pub(super) fn parts(client: Client, folder: &Path, own: &Path, program: &str) -> Vec<Installable> {
     match client {
         Client::ClaudeCode => claude(folder, &own.join("claude-code"), program),
         Client::Codex => vec![
             entries(folder.join("hooks.json"), grouped(client, CLASSIC, program, 1)),
-            entries(folder.join("config.toml"), server(&["mcp_servers"], [], program)),
+            entries(folder.join("config.toml"), server("mcp_servers", program)),
         ],
         // Gemini counts in milliseconds.
         Client::Gemini => {
             let mut settings = grouped(client, GEMINI, program, 1000);
-            settings.extend(server(&["mcpServers"], [], program));
+            settings.extend(server("mcpServers", program));
             vec![entries(folder.join("settings.json"), settings)]
         }
         Client::Copilot => {
-            let local = [("type", Json::text("local")), ("tools", Json::texts(["*"]))];
+            let local = McpServer { kind: Some("local"), tools: Some(["*"]), ..McpServer::of(program) };
+            let server = member(&["mcpServers", SERVER], &local, Ownership::Says(program.to_owned()));
             vec![
                 entries(folder.join("hooks/lorelane.json"), copilot(program)),
-                entries(folder.join("mcp-config.json"), server(&["mcpServers"], local, program)),
+                entries(folder.join("mcp-config.json"), vec![server]),
             ]
         }
         Client::Opencode => {
             let text = include_str!("opencode.js").replace(
                 "PROGRAM = \"lorelane\"",
-                &format!("PROGRAM = {}", Json::text(program).render(JsonFormat::LINE)),
+                &format!("PROGRAM = {}", json::to_string(program, JsonFormat::LINE)),
             );
-            // One list for the program and its words.
-            let value = object([
-                ("type", Json::text("local")),
-                ("command", Json::texts([program, "mcp"])),
-                ("enabled", Json::Bool(true)),
-            ]);
-            let server = member(&["mcp", SERVER], value, Ownership::Says(program.to_owned()));
+            let local = OpencodeServer { command: [program, "mcp"], enabled: true };
+            let server = member(&["mcp", SERVER], &local, Ownership::Says(program.to_owned()));
             vec![
                 Installable::Whole { path: folder.join("plugins/lorelane.js"), text },
                 entries(folder.join("opencode.json"), vec![server]),
             ]
         }
-        Client::Cursor => vec![entries(folder.join("mcp.json"), server(&["mcpServers"], [], program))],
+        Client::Cursor => vec![entries(folder.join("mcp.json"), server("mcpServers", program))],
         Client::Windsurf => {
-            vec![entries(folder.join("mcp_config.json"), server(&["mcpServers"], [], program))]
+            vec![entries(folder.join("mcp_config.json"), server("mcpServers", program))]
         }
-        Client::Zed => vec![entries(folder.join("settings.json"), server(&["context_servers"], [], program))],
+        Client::Zed => vec![entries(folder.join("settings.json"), server("context_servers", program))],
     }
 }
 
 const SERVER: &str = "lorelane";
 
-/// The MCP server as most clients name one, with what a client wants besides.
-fn server<const N: usize>(key: &[&str], more: [(&str, Json); N], program: &str) -> Vec<OwnedEntry> {
-    let members = [("command", Json::text(program)), ("args", Json::texts(["mcp"]))];
-    let value = Json::Object(members.into_iter().chain(more).collect());
-    vec![member(&[key, &[SERVER]].concat(), value, Ownership::Says(program.to_owned()))]
+impl McpServer<'_> {
+    fn of(program: &str) -> McpServer<'_> {
+        McpServer { command: program, args: ["mcp"], kind: None, tools: None }
+    }
+}
+
+fn server(key: &str, program: &str) -> Vec<OwnedEntry> {
+    vec![member(&[key, SERVER], &McpServer::of(program), Ownership::Says(program.to_owned()))]
 }
 
 fn entries(path: PathBuf, entries: Vec<OwnedEntry>) -> Installable {
     Installable::Entries { path, entries }
 }
 
-/// How a hook of ours is known in a settings file.
+/// The text that identifies a hook of ours in a settings file.
 fn sign(client: Client, ours: &str) -> Ownership {
     Ownership::Says(format!("hook {ours} --client {}", client.name()))
 }
 
-fn item(path: &[&str], value: Json, owned: Ownership) -> OwnedEntry {
-    OwnedEntry { path: owned_path(path), place: EntryPlace::Item, value, owned }
+fn item(path: &[&str], value: &impl Serialize, owned: Ownership) -> OwnedEntry {
+    OwnedEntry { place: EntryPlace::Item, ..member(path, value, owned) }
 }
 
-fn member(path: &[&str], value: Json, owned: Ownership) -> OwnedEntry {
-    OwnedEntry { path: owned_path(path), place: EntryPlace::Member, value, owned }
+fn member(path: &[&str], value: &impl Serialize, owned: Ownership) -> OwnedEntry {
+    let path = path.iter().map(|key| (*key).to_owned()).collect();
+    OwnedEntry { path, place: EntryPlace::Member, value: Json::of(value), owned }
 }
 
-fn owned_path(path: &[&str]) -> Vec<String> {
-    path.iter().map(|key| (*key).to_owned()).collect()
-}
-
-fn object<const N: usize>(members: [(&str, Json); N]) -> Json {
-    Json::Object(members.into_iter().collect())
-}
-
-/// Hooks in the shape that Claude Code began: a list of groups per event, each with its own list.
+/// Hooks in Claude Code's shape: per event a list of groups, each with its own list of hooks.
 fn grouped(client: Client, hooks: &[HookEntry], program: &str, per_second: u32) -> Vec<OwnedEntry> {
     let entry = |hook: &HookEntry| {
         let line = hook_line(program, &format!("{} --client {}", hook.ours, client.name()));
-        let mut command = Object::new();
-        if client == Client::Gemini {
-            command.set("name", Json::text(format!("lorelane-{}", hook.ours)));
-        }
-        command.set("type", Json::text("command"));
-        command.set("command", Json::text(line));
-        command.set("timeout", Json::number(hook.seconds * per_second));
-        let mut group = Object::new();
-        if let Some(matcher) = hook.matcher {
-            group.set("matcher", Json::text(matcher));
-        }
-        group.set("hooks", Json::List(vec![Json::Object(command)]));
-        item(&["hooks", hook.event], Json::Object(group), sign(client, hook.ours))
+        let command = CommandHook {
+            name: (client == Client::Gemini).then(|| format!("lorelane-{}", hook.ours)),
+            kind: "command",
+            command: line,
+            timeout: hook.seconds * per_second,
+        };
+        let group = HookGroup { matcher: hook.matcher, hooks: [command] };
+        item(&["hooks", hook.event], &group, sign(client, hook.ours))
     };
     hooks.iter().map(entry).collect()
 }
@@ -198,34 +250,34 @@ fn grouped(client: Client, hooks: &[HookEntry], program: &str, per_second: u32) 
 fn copilot(program: &str) -> Vec<OwnedEntry> {
     let entry = |hook: &HookEntry| {
         let words = format!("{} --client copilot", hook.ours);
-        let value = object([
-            ("type", Json::text("command")),
-            ("bash", Json::text(hook_line(program, &words))),
-            ("powershell", Json::text(format!("& '{}' hook {words}", program.replace('\'', "''")))),
-            ("timeoutSec", Json::number(hook.seconds)),
-        ]);
-        item(&["hooks", hook.event], value, sign(Client::Copilot, hook.ours))
+        let value = CopilotHook {
+            bash: hook_line(program, &words),
+            powershell: format!("& '{}' hook {words}", program.replace('\'', "''")),
+            seconds: hook.seconds,
+        };
+        item(&["hooks", hook.event], &value, sign(Client::Copilot, hook.ours))
     };
-    let version = member(&["version"], Json::number(1), Ownership::Shared);
+    let version = member(&["version"], &1, Ownership::Shared);
     std::iter::once(version).chain(COPILOT.iter().map(entry)).collect()
 }
 
 /// A marketplace of our own with the plugin in it, known to the client and enabled.
 fn claude(folder: &Path, market: &Path, program: &str) -> Vec<Installable> {
     let place = market.to_string_lossy().into_owned();
-    let source = || object([("source", Json::text("directory")), ("path", Json::text(&place))]);
+    let source = MarketplaceSource { path: &place };
     let ours = || Ownership::Says(place.clone());
+    let listed = Marketplace { source, install_location: None, last_updated: None };
     let settings = vec![
-        member(&["extraKnownMarketplaces", "lorelane"], object([("source", source())]), ours()),
-        member(&["enabledPlugins", PLUGIN], Json::Bool(true), Ownership::Named),
+        member(&["extraKnownMarketplaces", "lorelane"], &listed, ours()),
+        member(&["enabledPlugins", PLUGIN], &true, Ownership::Named),
     ];
-    // Older clients load a marketplace at their first start only if it stands here; newer ones write it themselves.
-    // The time is fixed, so that a second setup has nothing to change.
-    let known = object([
-        ("source", source()),
-        ("installLocation", Json::text(&place)),
-        ("lastUpdated", Json::text("2026-01-01T00:00:00.000Z")),
-    ]);
+    // Older clients load a marketplace at their first start only if it is listed here; newer ones add it
+    // themselves. The time is fixed, so that a second setup has nothing to change.
+    let known = Marketplace {
+        source,
+        install_location: Some(&place),
+        last_updated: Some("2026-01-01T00:00:00.000Z"),
+    };
     let mut parts: Vec<Installable> = plugin::FILES
         .iter()
         .map(|(path, text)| Installable::Whole {
@@ -235,19 +287,19 @@ fn claude(folder: &Path, market: &Path, program: &str) -> Vec<Installable> {
         .collect();
     parts.push(entries(
         folder.join("plugins/known_marketplaces.json"),
-        vec![member(&["lorelane"], known, ours())],
+        vec![member(&["lorelane"], &known, ours())],
     ));
     parts.push(entries(folder.join("settings.json"), settings));
     parts.push(Installable::Trail {
         path: folder.join("plugins/installed_plugins.json"),
-        entries: vec![member(&["plugins", PLUGIN], Json::Null, Ownership::Named)],
+        entries: vec![member(&["plugins", PLUGIN], &(), Ownership::Named)],
     });
     parts
 }
 
 const PLUGIN: &str = "lorelane@lorelane";
 
-/// Where the hooks of a client stand: the file, and per event of ours the entry that holds its command line.
+/// Where a client's hooks are: the file, and per event of ours the entry that holds its command line.
 pub(super) fn hook_entries(
     client: Client,
     folder: &Path,
@@ -260,11 +312,10 @@ pub(super) fn hook_entries(
         Client::Copilot => (folder.join("hooks/lorelane.json"), COPILOT),
         Client::Opencode | Client::Cursor | Client::Windsurf | Client::Zed => return None,
     };
-    let entry =
-        |hook: &HookEntry| (hook.ours, item(&["hooks", hook.event], Json::Null, sign(client, hook.ours)));
+    let entry = |hook: &HookEntry| (hook.ours, item(&["hooks", hook.event], &(), sign(client, hook.ours)));
     Some((path, hooks.iter().map(entry).collect()))
 }
 
-/// What opencode's plugin asks for.
+/// The events that opencode's plugin sends.
 pub(super) const OPENCODE_EVENTS: [&str; 6] =
     ["session-start", "prompt", "before-tool", "after-tool", "stop", "session-end"];

@@ -3,7 +3,9 @@
 use super::{Client, Setup, SetupError, clients, record::Record};
 use crate::config::write_plain;
 use crate::disk::{Disk, RealDisk};
-use lorelane_core::json::{self, Json, JsonFormat, Object};
+use lorelane_core::json::{self, JsonFormat, Object};
+use serde::Serialize;
+use std::borrow::Cow;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -15,20 +17,20 @@ pub const RUNS: usize = 50;
 /// The session of these runs.
 pub const TRIAL_SESSION: &str = "lorelane-doctor-latency";
 
-/// Whether nobody asked or said anything in a session. A hook does all its work there and nothing is kept of it: no
-/// line in the ledger, no capture, no request to save.
+/// Whether a session is one of these runs. A hook does all its work there, but nothing is kept of it: no line in
+/// the ledger, no capture, no request to save.
 pub(crate) fn is_trial(session: &str) -> bool {
     session == TRIAL_SESSION
 }
 
-/// One hook of one client, and how it did.
+/// One hook of one client, and how long it took.
 #[derive(Clone, Debug)]
 pub struct Timing {
     pub client: Client,
     pub event: &'static str,
     pub p50: Duration,
     pub p99: Duration,
-    /// Runs that ended in another way than a hook may: what the last one said.
+    /// Why the last failed run failed, if any did.
     pub failed: Option<String>,
 }
 
@@ -38,7 +40,7 @@ enum Start {
     Program { program: String, words: Vec<String> },
 }
 
-/// A session for the hooks to read, gone when the runs are over.
+/// The transcript that the hooks read; removed when the runs are over.
 struct Transcript {
     path: PathBuf,
 }
@@ -49,8 +51,8 @@ impl Drop for Transcript {
     }
 }
 
-/// Twenty-five questions and answers as Claude Code writes them down. No decision is in them, but by their number they
-/// are worth a summary, as in any session of a morning: the triage finds something, and only keeping it is left out.
+/// Twenty-five questions and answers as lines of a Claude Code transcript. They hold no decision, but are long
+/// enough for a session summary, as usual sessions are: triage finds something, and only saving it is left out.
 fn everyday_session() -> String {
     let line = |number: usize, role: &str, text: &str| {
         format!(
@@ -118,7 +120,7 @@ fn time(
         }
     }
     took.sort_unstable();
-    // The smallest value that so many percent of the runs do not exceed.
+    // Nearest rank: the smallest value that so many percent of the runs do not exceed.
     let percentile = |percent: usize| took[(took.len() * percent).div_ceil(100).saturating_sub(1)];
     Timing { client, event, p50: percentile(50), p99: percentile(99), failed }
 }
@@ -148,7 +150,7 @@ fn run(start: &Start, payload: &str, project: &Path) -> Result<(), String> {
         let _ = stdin.write_all(payload.as_bytes());
     }
     let output = child.wait_with_output().map_err(|fault| fault.to_string())?;
-    // 2 is how a hook says no; with nothing to say no to, it is a failure too.
+    // A hook blocks with 2. Nothing here is to be blocked, so that is a failure too.
     if output.status.success() {
         return Ok(());
     }
@@ -156,32 +158,59 @@ fn run(start: &Start, payload: &str, project: &Path) -> Result<(), String> {
     Err(format!("{}: {}", output.status, said.lines().next().unwrap_or_default()))
 }
 
-/// A payload of an everyday turn in the words of the client. Its session is named, so that what it leaves is known.
+/// What a client sends to a hook.
+#[derive(Serialize)]
+struct TrialPayload<'p> {
+    session_id: &'static str,
+    cwd: Cow<'p, str>,
+    transcript_path: Cow<'p, str>,
+    hook_event_name: &'p str,
+    #[serde(flatten)]
+    fields: Object,
+}
+
+/// The same as Copilot names it.
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct CopilotTrialPayload<'p> {
+    session_id: &'static str,
+    cwd: Cow<'p, str>,
+    transcript_path: Cow<'p, str>,
+    hook_event_name: &'p str,
+    #[serde(flatten)]
+    fields: Object,
+}
+
+/// The payload of an ordinary turn as the client sends it. Its session id marks it as a trial, see [`is_trial`].
 fn payload(client: Client, event: &str, project: &Path, transcript: &Path) -> String {
-    let mut object = Object::new();
-    let camel = client == Client::Copilot;
-    let mut set = |snake: &str, camel_name: &str, value: Json| {
-        object.set(if camel { camel_name } else { snake }, value);
+    let (session_id, hook_event_name) = (TRIAL_SESSION, event);
+    let (cwd, transcript_path) = (project.to_string_lossy(), transcript.to_string_lossy());
+    let fields = json::from_str(event_fields(client, event)).expect("the fields of an event are JSON");
+    let text = if client == Client::Copilot {
+        let payload = CopilotTrialPayload { session_id, cwd, transcript_path, hook_event_name, fields };
+        json::to_string(&payload, JsonFormat::LINE)
+    } else {
+        let payload = TrialPayload { session_id, cwd, transcript_path, hook_event_name, fields };
+        json::to_string(&payload, JsonFormat::LINE)
     };
-    set("session_id", "sessionId", Json::text(TRIAL_SESSION));
-    set("cwd", "cwd", Json::text(project.to_string_lossy()));
-    set("transcript_path", "transcriptPath", Json::text(transcript.to_string_lossy()));
-    set("hook_event_name", "hookEventName", Json::text(event));
-    let input = Json::Object(Object::from_iter([("command", Json::text("cargo test --workspace"))]));
-    match event {
-        "session-start" => set("source", "source", Json::text("startup")),
-        "prompt" => set("prompt", "prompt", Json::text("How do the services authenticate to each other?")),
-        "before-tool" | "after-tool" => {
-            set("tool_name", "toolName", Json::text("Bash"));
-            let input = if camel { Json::text(input.render(JsonFormat::LINE)) } else { input };
-            set("tool_input", "toolArgs", input);
+    format!("{text}\n")
+}
+
+fn event_fields(client: Client, event: &str) -> &'static str {
+    match (event, client) {
+        ("session-start", _) => r#"{"source": "startup"}"#,
+        ("prompt", _) => r#"{"prompt": "How do the services authenticate to each other?"}"#,
+        ("before-tool" | "after-tool", Client::Copilot) => {
+            r#"{"toolName": "Bash", "toolArgs": "{\"command\": \"cargo test --workspace\"}"}"#
         }
-        "stop" => {
-            set("stop_hook_active", "stop_hook_active", Json::Bool(false));
-            set("last_assistant_message", "lastAssistantMessage", Json::text("The tests pass."));
+        ("before-tool" | "after-tool", _) => {
+            r#"{"tool_name": "Bash", "tool_input": {"command": "cargo test --workspace"}}"#
         }
-        "pre-compact" => set("trigger", "trigger", Json::text("auto")),
-        _ => set("reason", "reason", Json::text("other")),
+        ("stop", Client::Copilot) => {
+            r#"{"stop_hook_active": false, "lastAssistantMessage": "The tests pass."}"#
+        }
+        ("stop", _) => r#"{"stop_hook_active": false, "last_assistant_message": "The tests pass."}"#,
+        ("pre-compact", _) => r#"{"trigger": "auto"}"#,
+        _ => r#"{"reason": "other"}"#,
     }
-    format!("{}\n", Json::Object(object).render(JsonFormat::LINE))
 }

@@ -1,30 +1,45 @@
-//! What a setup did, written down so that exactly that can be taken back.
+//! The record of a setup: what was installed, so that exactly that can be removed again.
 
 use super::{Client, SetupError};
 use crate::config::write_plain;
 use crate::disk::Disk;
 use lorelane_core::digest::Revision;
-use lorelane_core::json::{EntryPlace, Json, JsonFormat, Object, OwnedEntry, Ownership, Trace};
+use lorelane_core::json::{self, EntryPlace, Json, JsonFormat, OwnedEntry, Ownership, Trace, lenient};
+use serde::de::Error;
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use std::path::{Path, PathBuf};
 
 /// One installation of one client.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub(super) struct Record {
+    #[serde(serialize_with = "json::path_text")]
     pub program: PathBuf,
     pub files: Vec<InstalledFile>,
-    /// Folders that were made for it, outermost first.
+    /// Folders that were created for it, outermost first.
+    #[serde(default, serialize_with = "write_folders", deserialize_with = "lenient::items_if_list")]
     pub folders: Vec<PathBuf>,
 }
 
+/// A record as it is written. No reader asks for the version yet.
+#[derive(Serialize)]
+struct Versioned<'r> {
+    v: u32,
+    #[serde(flatten)]
+    record: &'r Record,
+}
+
 /// One file that was written.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(super) struct InstalledFile {
+    #[serde(serialize_with = "json::path_text")]
     pub path: PathBuf,
-    /// What was there before; `None` when nothing was. It is kept in a file of its own.
+    /// The bytes before setup; `None` when there was no file. They are in a backup, not in the record.
+    #[serde(rename = "had", serialize_with = "write_had", deserialize_with = "read_had")]
     pub before: Option<Vec<u8>>,
     /// The digest of what was written.
     pub wrote: String,
     /// Empty for a file that is ours as a whole.
+    #[serde(serialize_with = "write_entries", deserialize_with = "read_entries")]
     pub entries: Vec<(OwnedEntry, Trace)>,
 }
 
@@ -60,26 +75,18 @@ impl Record {
         };
         let broken = || SetupError::Record { path: path.clone() };
         let text = String::from_utf8(bytes).map_err(|_| broken())?;
-        let json = Json::parse(&text).map_err(|_| broken())?;
-        let program = json.at("program").and_then(Json::as_text).ok_or_else(broken)?;
-        let mut record = Record { program: PathBuf::from(program), ..Record::default() };
-        for kept in json.at("files").and_then(Json::as_list).ok_or_else(broken)? {
-            let mut kept = read_kept(kept).ok_or_else(broken)?;
-            if kept.before.is_some() {
-                let backup = backups(agents).join(kept.backup_name(client));
-                kept.before = disk.read(&backup).map_err(|fault| SetupError::io("read", &backup, fault))?;
-                if kept.before.is_none() {
-                    return Err(SetupError::Record { path: backup });
-                }
+        let mut record: Record = json::from_str(&text).map_err(|_| broken())?;
+        for kept in record.files.iter_mut().filter(|kept| kept.before.is_some()) {
+            let backup = backups(agents).join(kept.backup_name(client));
+            kept.before = disk.read(&backup).map_err(|fault| SetupError::io("read", &backup, fault))?;
+            if kept.before.is_none() {
+                return Err(SetupError::Record { path: backup });
             }
-            record.files.push(kept);
         }
-        let folders = json.at("folders").map(Json::to_texts).unwrap_or_default();
-        record.folders = folders.into_iter().map(PathBuf::from).collect();
         Ok(Some(record))
     }
 
-    /// The backups first: a record never speaks of one that is not there.
+    /// Writes the backups first: a record never names one that does not exist.
     pub fn write(&self, disk: &dyn Disk, agents: &Path, client: Client) -> Result<(), SetupError> {
         let folder = backups(agents);
         disk.create_private_dir_all(&folder).map_err(|fault| SetupError::io("create", &folder, fault))?;
@@ -89,7 +96,7 @@ impl Record {
             }
         }
         let path = file(agents, client);
-        let text = format!("{}\n", self.to_json().render(JsonFormat::FILE));
+        let text = format!("{}\n", json::to_string(&Versioned { v: 1, record: self }, JsonFormat::FILE));
         Ok(write_plain(disk, &path, text.as_bytes())?)
     }
 
@@ -105,7 +112,7 @@ impl Record {
                 _ => {}
             }
         }
-        // They stay while another client needs them.
+        // Fails while another client has backups there, as it should.
         let _ = disk.remove_dir(&backups);
         Ok(())
     }
@@ -113,74 +120,66 @@ impl Record {
     pub fn of(&self, path: &Path) -> Option<&InstalledFile> {
         self.files.iter().find(|kept| kept.path == path)
     }
+}
 
-    fn to_json(&self) -> Json {
-        let text = |path: &PathBuf| path.to_string_lossy().into_owned();
-        let files = self.files.iter().map(|kept| {
-            let entries = kept.entries.iter().map(|(entry, trace)| entry_json(entry, trace)).collect();
-            object([
-                ("path", Json::text(text(&kept.path))),
-                ("had", Json::Bool(kept.before.is_some())),
-                ("wrote", Json::text(&kept.wrote)),
-                ("entries", Json::List(entries)),
-            ])
-        });
-        object([
-            ("v", Json::number(1)),
-            ("program", Json::text(text(&self.program))),
-            ("files", Json::List(files.collect())),
-            ("folders", Json::texts(self.folders.iter().map(text))),
-        ])
+/// An entry with its trace, as the file has them.
+#[derive(Serialize, Deserialize)]
+struct EntryFields {
+    #[serde(deserialize_with = "lenient::items_if_list")]
+    path: Vec<String>,
+    item: bool,
+    #[serde(default)]
+    value: Json,
+    owned: String,
+    #[serde(default, deserialize_with = "lenient::or_default")]
+    says: Option<String>,
+    #[serde(flatten)]
+    trace: Trace,
+}
+
+impl EntryFields {
+    fn of((entry, trace): &(OwnedEntry, Trace)) -> EntryFields {
+        let OwnedEntry { path, place, value, owned } = entry.clone();
+        let (owned, says) = match owned {
+            Ownership::Says(says) => ("says", Some(says)),
+            Ownership::Named => ("named", None),
+            Ownership::Shared => ("shared", None),
+        };
+        let (item, owned) = (place == EntryPlace::Item, owned.to_owned());
+        EntryFields { path, item, value, owned, says, trace: trace.clone() }
+    }
+
+    fn into_entry(self) -> Option<(OwnedEntry, Trace)> {
+        let EntryFields { path, item, value, owned, says, trace } = self;
+        let place = if item { EntryPlace::Item } else { EntryPlace::Member };
+        let owned = match owned.as_str() {
+            "says" => Ownership::Says(says?),
+            "named" => Ownership::Named,
+            _ => Ownership::Shared,
+        };
+        // `add` and `take` expect a name.
+        (!path.is_empty()).then_some((OwnedEntry { path, place, value, owned }, trace))
     }
 }
 
-fn object<const N: usize>(members: [(&str, Json); N]) -> Json {
-    Json::Object(Object::from_iter(members))
+fn write_entries<S: Serializer>(entries: &[(OwnedEntry, Trace)], serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.collect_seq(entries.iter().map(EntryFields::of))
 }
 
-fn entry_json(entry: &OwnedEntry, trace: &Trace) -> Json {
-    let (owned, says) = match &entry.owned {
-        Ownership::Says(says) => ("says", Json::text(says)),
-        Ownership::Named => ("named", Json::Null),
-        Ownership::Shared => ("shared", Json::Null),
-    };
-    object([
-        ("path", Json::texts(entry.path.iter().map(String::as_str))),
-        ("item", Json::Bool(entry.place == EntryPlace::Item)),
-        ("value", entry.value.clone()),
-        ("owned", Json::text(owned)),
-        ("says", says),
-        ("added", Json::Bool(trace.added)),
-        ("made", Json::number(trace.made)),
-        ("tail", Json::text(&trace.tail)),
-    ])
+fn read_entries<'de, D: Deserializer<'de>>(list: D) -> Result<Vec<(OwnedEntry, Trace)>, D::Error> {
+    let entries = Vec::<EntryFields>::deserialize(list)?.into_iter().map(EntryFields::into_entry);
+    entries.collect::<Option<_>>().ok_or_else(|| D::Error::custom("an entry without a name"))
 }
 
-fn read_kept(json: &Json) -> Option<InstalledFile> {
-    let entries = json.at("entries")?.as_list()?.iter().map(read_entry).collect::<Option<Vec<_>>>()?;
-    Some(InstalledFile {
-        path: PathBuf::from(json.at("path")?.as_text()?),
-        before: json.at("had")?.as_bool()?.then(Vec::new),
-        wrote: json.at("wrote")?.as_text()?.to_owned(),
-        entries,
-    })
+fn write_had<S: Serializer>(before: &Option<Vec<u8>>, serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.serialize_bool(before.is_some())
 }
 
-fn read_entry(json: &Json) -> Option<(OwnedEntry, Trace)> {
-    let owned = match json.at("owned")?.as_text()? {
-        "says" => Ownership::Says(json.at("says")?.as_text()?.to_owned()),
-        "named" => Ownership::Named,
-        _ => Ownership::Shared,
-    };
-    let place = if json.at("item")?.as_bool()? { EntryPlace::Item } else { EntryPlace::Member };
-    let path = json.at("path")?.to_texts();
-    let trace = Trace {
-        added: json.at("added")?.as_bool()?,
-        made: usize::try_from(json.at("made")?.as_u64()?).ok()?,
-        tail: json.at("tail")?.as_text()?.to_owned(),
-    };
-    // `add` and `take` expect a name.
-    (!path.is_empty()).then(|| {
-        (OwnedEntry { path, place, value: json.at("value").cloned().unwrap_or(Json::Null), owned }, trace)
-    })
+/// Where there was a file, its bytes are still to be read from the backup.
+fn read_had<'de, D: Deserializer<'de>>(had: D) -> Result<Option<Vec<u8>>, D::Error> {
+    Ok(bool::deserialize(had)?.then(Vec::new))
+}
+
+fn write_folders<S: Serializer>(folders: &[PathBuf], serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.collect_seq(folders.iter().map(|folder| folder.to_string_lossy()))
 }

@@ -1,17 +1,17 @@
-//! Entries of ours in settings files, JSON or TOML by the file's name: put in, taken out, looked for.
+//! Adds, removes and finds our entries in settings files: TOML by the file's extension, else JSON.
 //!
-//! In TOML an entry is a table of its own at the end of the file, so that nothing else has to move for it, or a member
-//! of the inline table that is there already. It goes in and out as text: a document that is read and rendered again
-//! has other line ends and no byte order mark.
+//! In TOML an entry is a table of its own at the end of the file, so that nothing else has to move, or a member
+//! of an inline table that exists already. It is added and removed as text: a document that toml_edit parses and
+//! renders again has other line ends and no byte order mark.
 
-use lorelane_core::json::{self, EntryFault, Json, OwnedEntry, Ownership, Trace};
+use lorelane_core::json::{self, EntryFault, OwnedEntry, Ownership, Trace};
 use std::ops::Range;
 use std::path::Path;
 use toml_edit::{Array, Document, InlineTable, Item, Key, Table, Value, value};
 
 const BOM: char = '\u{feff}';
 
-/// Why entries could not be put in or taken out.
+/// Why entries could not be added or removed.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub(super) enum SettingsFault {
     #[error(transparent)]
@@ -24,7 +24,7 @@ fn is_toml(path: &Path) -> bool {
     path.extension().is_some_and(|extension| extension == "toml")
 }
 
-/// Puts entries behind what is there.
+/// Adds entries after what is there.
 pub(super) fn add(
     path: &Path,
     text: &str,
@@ -52,7 +52,7 @@ pub(super) fn add(
             };
             text.push_str(&format!("{apart}{}", written(entry).replace('\n', line_end)));
         }
-        // What is written in another way above, such as `mcp_servers = 5`, cannot be added to.
+        // A key that is not a table, such as `mcp_servers = 5`, cannot be added to.
         if !read(&text).is_ok_and(|document| table_of(&document, entry).is_some()) {
             return Err(EntryFault::Shape { path: name }.into());
         }
@@ -61,7 +61,7 @@ pub(super) fn add(
     Ok((text, traces))
 }
 
-/// Takes out what [`add`] put in, if it is surely ours.
+/// Removes what [`add`] added, if it is certainly ours.
 pub(super) fn take(
     path: &Path,
     text: &str,
@@ -97,7 +97,7 @@ fn table_of<'d>(document: &'d Document<&str>, entry: &OwnedEntry) -> Option<&'d 
     entry.path.iter().try_fold(document.as_item(), |item, key| item.as_table_like()?.get(key))
 }
 
-/// Whether the entry is there and says that it is ours.
+/// Whether the entry is there and contains the text that identifies it as ours.
 fn is_held(document: &Document<&str>, entry: &OwnedEntry) -> bool {
     let Ownership::Says(needle) = &entry.owned else { return false };
     let says = |value: &Item| value.as_str().is_some_and(|text| text.contains(needle.as_str()));
@@ -105,7 +105,7 @@ fn is_held(document: &Document<&str>, entry: &OwnedEntry) -> bool {
     table.is_some_and(|table| table.iter().any(|(_, value)| says(value)))
 }
 
-/// The text without an entry, and without the blank line that keeps it apart from what is above.
+/// The text without an entry, and without the blank line that separates it from what is above.
 fn without(text: &str, entry: &OwnedEntry, apart: Option<&str>) -> Result<String, SettingsFault> {
     let (mark, body) = text.split_at(mark_length(text));
     let shape = || SettingsFault::Entry(EntryFault::Shape { path: entry.path.join(".") });
@@ -116,18 +116,18 @@ fn without(text: &str, entry: &OwnedEntry, apart: Option<&str>) -> Result<String
         let start = if at == 0 { kept_apart(&left, &place, apart) } else { place.start };
         left.replace_range(start..place.end, "");
     }
-    // Whoever wrote it in a way that we do not know must take it out by hand.
+    // An entry in a form that we do not know has to be removed by hand.
     let gone = read(&left).is_ok_and(|document| table_of(&document, entry).is_none());
     if gone { Ok(format!("{mark}{left}")) } else { Err(shape()) }
 }
 
-/// Spans count from behind the byte order mark.
+/// Spans of toml_edit count from after the byte order mark.
 fn mark_length(text: &str) -> usize {
     text.len() - text.trim_start_matches(BOM).len()
 }
 
-/// Where a place begins with the blanks that came with it. While something stands behind it, what is above keeps its
-/// line end.
+/// Where a range starts, including the blank line that was added with it. If something follows, the text above
+/// keeps its line end.
 fn kept_apart(text: &str, place: &Range<usize>, apart: Option<&str>) -> usize {
     let above = &text[..place.start];
     let blank_line = || {
@@ -142,15 +142,15 @@ fn kept_apart(text: &str, place: &Range<usize>, apart: Option<&str>) -> usize {
     left.unwrap_or(above).len()
 }
 
-/// The entry's own name, and what holds it.
+/// The entry's own name, and the table that holds it.
 fn parent_of<'d, 'e>(document: &'d Document<&str>, entry: &'e OwnedEntry) -> Option<(&'e str, &'d Item)> {
     let (own, above) = entry.path.split_last()?;
     let parent = above.iter().try_fold(document.as_item(), |item, key| item.as_table_like()?.get(key))?;
     Some((own, parent))
 }
 
-/// Where an entry goes into an inline table, and its text; `None` where its table is not written so. Behind the last
-/// member, without a blank of its own in an empty table: so it can be taken out again to the byte.
+/// Where an entry goes into an inline table, and its text; `None` if its table is not inline. It goes after the
+/// last member, and into an empty table without spaces, so that removing it restores the bytes.
 fn inline_member(text: &str, entry: &OwnedEntry) -> Result<Option<(usize, String)>, SettingsFault> {
     let mark = mark_length(text);
     let document = read(&text[mark..])?;
@@ -165,7 +165,7 @@ fn inline_member(text: &str, entry: &OwnedEntry) -> Result<Option<(usize, String
     Ok(Some((mark + at, format!("{comma}{own} = {members}"))))
 }
 
-/// Where an entry stands: whole lines, or a member of an inline table.
+/// Where an entry is: whole lines, or a member of an inline table.
 fn places(text: &str, document: &Document<&str>, entry: &OwnedEntry) -> Option<Vec<Range<usize>>> {
     let (own, parent) = parent_of(document, entry)?;
     if let Some(inline) = parent.as_inline_table() {
@@ -191,7 +191,7 @@ fn spans(key: &Key, item: &Item, found: &mut Vec<Range<usize>>) -> Option<()> {
     Some(())
 }
 
-/// A table from its head to its last value, and the tables below it, which may stand anywhere.
+/// A table from its header to its last value, and the tables below it, which may be anywhere.
 fn table_spans(table: &Table, found: &mut Vec<Range<usize>>) -> Option<()> {
     let mut own = Vec::new();
     for (name, _) in table {
@@ -199,7 +199,7 @@ fn table_spans(table: &Table, found: &mut Vec<Range<usize>>) -> Option<()> {
         let headed = item.is_array_of_tables() || item.as_table().is_some_and(|table| !table.is_dotted());
         spans(key, item, if headed { &mut *found } else { &mut own })?;
     }
-    // What came into being by a dotted key, or by a table below it, has no head.
+    // A table that exists only through a dotted key or a table below it has no header.
     if table.is_implicit() {
         found.extend(own);
     } else {
@@ -230,8 +230,8 @@ fn written(entry: &OwnedEntry) -> String {
 
 fn members(entry: &OwnedEntry) -> impl Iterator<Item = (&str, Value)> {
     let members = entry.value.as_object().into_iter().flat_map(|members| members.iter());
-    members.map(|(key, json)| match json {
-        Json::List(_) => (key, Value::Array(json.to_texts().into_iter().collect::<Array>())),
-        other => (key, Value::from(other.as_text().unwrap_or_default())),
+    members.map(|(key, json)| match json.as_text() {
+        Some(text) => (key, Value::from(text)),
+        None => (key, Value::Array(json.to_texts().into_iter().collect::<Array>())),
     })
 }

@@ -9,6 +9,8 @@ mod captures;
 mod damage;
 mod fence;
 mod forget;
+#[cfg(unix)]
+mod formats;
 mod full_disk;
 #[cfg(unix)]
 mod git;

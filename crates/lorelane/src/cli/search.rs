@@ -195,7 +195,7 @@ fn batch(session: &Session<'_>, args: &SearchArgs, questions: &Path) -> CliResul
                 let query = query(&text, args, &workspace)?;
                 let hits = found(&mut workspace, &query, args)?.hits;
                 let hits = hits.iter().map(|hit| BatchHitView::of(hit, &workspace)).collect();
-                BatchView::Hits { id: id.into(), hits }
+                BatchView::Hits { id, hits }
             }
             Err(why) => {
                 all_answered = false;

@@ -1,11 +1,12 @@
 //! Captures as tasks for an agent, and the results of its answers.
 
-use super::{Digits, Exact, Members, path_text};
+use super::{Digits, Members, path_text};
 use lorelane_core::candidate::{Action, UpdateCandidate};
 use lorelane_core::change::Notice;
 use lorelane_core::consolidate;
 use lorelane_core::dialect::records::draft::{self, DraftField};
 use lorelane_core::digest::Revision;
+use lorelane_core::json::Object;
 use lorelane_core::memory::{Address, Category};
 use lorelane_core::policy::ModelChoices;
 use lorelane_core::refusal::FieldFault;
@@ -105,7 +106,7 @@ struct TaskView<'w> {
     allowed: Vec<&'static str>,
     vetoes_by_action: Members<&'static str, [&'w str; 1]>,
     fields: Vec<FieldView>,
-    answer: Exact<'static>,
+    answer: Object,
     #[serde(skip_serializing_if = "Option::is_none")]
     context: Option<String>,
 }
@@ -152,7 +153,7 @@ impl<'w> TaskView<'w> {
                 .map(|(action, why)| (action.name(), [why.as_str()]))
                 .collect(),
             fields: draft::wanted(category).into_iter().map(FieldView::of).collect(),
-            answer: consolidate::example(session, category, candidate_of(task)).into(),
+            answer: consolidate::example(session, category, candidate_of(task)),
             context: None,
         }
     }

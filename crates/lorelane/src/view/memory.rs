@@ -1,10 +1,10 @@
 //! One memory with its contents, and lists of memories.
 
-use super::{Exact, path_text, texts};
+use super::{path_text, texts};
 use lorelane_core::corpus::MemorySummary;
 use lorelane_core::digest::md5;
 use lorelane_core::fence;
-use lorelane_core::json::Json;
+use lorelane_core::json::{Json, Object};
 use lorelane_core::memory::{Address, Body, Memory};
 use lorelane_core::time::Timestamp;
 use lorelane_engine::workspace::{InitReport, LoadedMemory, Workspace};
@@ -110,7 +110,7 @@ pub struct MemoryView<'m> {
 #[derive(Debug, Serialize)]
 #[serde(untagged)]
 enum BodyView<'m> {
-    Record(Exact<'m>),
+    Record(Json),
     Note(NoteView<'m>),
 }
 
@@ -123,7 +123,7 @@ struct NoteView<'m> {
     tags: &'m [String],
     created_at: Option<String>,
     updated_at: Option<String>,
-    frontmatter: Exact<'m>,
+    frontmatter: &'m Object,
     content: &'m str,
 }
 
@@ -140,7 +140,7 @@ impl<'m> MemoryView<'m> {
                 // The whole document, because a file may have fields that `Memory` does not have.
                 Body::Fields(_) => {
                     let text = loaded.document.text.trim_start_matches('\u{feff}');
-                    BodyView::Record(Json::parse(text).unwrap_or(Json::Null).into())
+                    BodyView::Record(Json::parse(text).unwrap_or_default())
                 }
                 Body::Prose(text) => BodyView::Note(NoteView::of(&loaded.memory, text)),
             },
@@ -157,7 +157,7 @@ impl<'m> NoteView<'m> {
             tags: &note.tags,
             created_at: time(note.created),
             updated_at: time(note.updated),
-            frontmatter: note.extra.clone().into(),
+            frontmatter: &note.extra,
             content: text,
         }
     }

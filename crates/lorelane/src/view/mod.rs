@@ -25,7 +25,7 @@ pub use agents::*;
 pub use bench::*;
 pub use captures::*;
 pub use change::*;
-pub use exact::{Digits, Exact, Members};
+pub use exact::{Digits, Members};
 pub use finding::*;
 pub use forget::*;
 pub use graph::*;

@@ -1,6 +1,6 @@
 //! Settings with their values and files, and those that are held back until trusted.
 
-use super::{Exact, path_text, texts};
+use super::{path_text, texts};
 use lorelane_core::json::Json;
 use lorelane_core::policy::{Policy, Setting, Weakening};
 use serde::Serialize;
@@ -21,7 +21,7 @@ pub struct OneSettingView<'p> {
 #[derive(Debug, Serialize)]
 struct SettingView<'p> {
     key: &'p str,
-    value: Option<Exact<'p>>,
+    value: Option<&'p Json>,
     file: Option<&'p str>,
 }
 
@@ -43,24 +43,20 @@ impl<'p> OneSettingView<'p> {
 
 impl<'p> SettingView<'p> {
     fn of(setting: &'p Setting) -> SettingView<'p> {
-        SettingView {
-            key: &setting.key,
-            value: setting.value.as_ref().map(Exact::from),
-            file: setting.file.as_deref(),
-        }
+        SettingView { key: &setting.key, value: setting.value.as_ref(), file: setting.file.as_deref() }
     }
 }
 
 #[derive(Debug, Serialize)]
 pub struct ConfigChangeView<'p> {
     key: &'p str,
-    value: Exact<'p>,
+    value: &'p Json,
     file: String,
 }
 
 impl<'p> ConfigChangeView<'p> {
     pub fn of(key: &'p str, value: &'p Json, file: &Path) -> ConfigChangeView<'p> {
-        ConfigChangeView { key, value: value.into(), file: path_text(file) }
+        ConfigChangeView { key, value, file: path_text(file) }
     }
 }
 
@@ -76,7 +72,7 @@ impl<'p> TrustView<'p> {
     /// With free texts: whoever trusts the settings must have seen them.
     pub fn of(project: &Path, repository: &Path, policy: &'p Policy) -> TrustView<'p> {
         let all = |weakenings: &'p [Weakening]| {
-            weakenings.iter().map(|known| WeakeningView::of(known, Some((&known.value).into()))).collect()
+            weakenings.iter().map(|known| WeakeningView::of(known, Some(&known.value))).collect()
         };
         TrustView {
             project: path_text(project),
@@ -91,13 +87,13 @@ impl<'p> TrustView<'p> {
 #[derive(Debug, Serialize)]
 pub struct WeakeningView<'p> {
     key: &'p str,
-    value: Option<Exact<'p>>,
+    value: Option<&'p Json>,
     file: &'p str,
     effect: &'static str,
 }
 
 impl<'p> WeakeningView<'p> {
-    fn of(weakening: &'p Weakening, value: Option<Exact<'p>>) -> WeakeningView<'p> {
+    fn of(weakening: &'p Weakening, value: Option<&'p Json>) -> WeakeningView<'p> {
         let Weakening { key, file, effect, .. } = weakening;
         WeakeningView { key, value, file, effect }
     }
@@ -105,7 +101,7 @@ impl<'p> WeakeningView<'p> {
     /// For documents that agents read: without free texts, which only `trust` shows.
     pub fn without_words(weakenings: &'p [Weakening]) -> Vec<WeakeningView<'p>> {
         let known = |weakening: &'p Weakening| {
-            let value = (!weakening.is_free_text()).then(|| (&weakening.value).into());
+            let value = (!weakening.is_free_text()).then_some(&weakening.value);
             WeakeningView::of(weakening, value)
         };
         weakenings.iter().map(known).collect()

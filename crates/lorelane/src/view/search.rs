@@ -1,6 +1,7 @@
 //! Search results, with every part of each score.
 
-use super::{Exact, texts};
+use super::texts;
+use lorelane_core::json::Json;
 use lorelane_core::recall::{Hit, ScorePart};
 use lorelane_engine::workspace::Workspace;
 use serde::Serialize;
@@ -64,7 +65,7 @@ impl<'h> PartView<'h> {
 pub enum BatchView {
     /// The id of the question, exactly as it was given.
     Hits {
-        id: Exact<'static>,
+        id: Json,
         hits: Vec<BatchHitView>,
     },
     NoQuestion {

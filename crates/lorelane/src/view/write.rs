@@ -22,7 +22,6 @@ pub fn tree(document: &impl Serialize) -> Value {
 
 #[cfg(test)]
 mod tests {
-    use super::super::Exact;
     use super::*;
     use lorelane_core::json::Json;
 
@@ -34,13 +33,13 @@ mod tests {
         )
         .expect("JSON");
         for format in [JsonFormat::FILE, JsonFormat::LINE, JsonFormat::SCRIPT_LINE, JsonFormat::SCRIPT] {
-            assert_eq!(to_string(&Exact::from(&json), format), json.render(format));
+            assert_eq!(to_string(&json, format), json.render(format));
         }
     }
 
     #[test]
     fn a_tree_has_the_same_values() {
         let json = Json::parse(r#"{"b": [0.50, 3], "a": {"c": null}}"#).expect("JSON");
-        assert_eq!(tree(&Exact::from(json)).to_string(), r#"{"b":[0.5,3],"a":{"c":null}}"#);
+        assert_eq!(tree(&json).to_string(), r#"{"b":[0.5,3],"a":{"c":null}}"#);
     }
 }

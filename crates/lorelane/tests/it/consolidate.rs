@@ -605,7 +605,7 @@ fn nothing_is_learned_from_what_a_memory_says_already() {
     check(
         &commit(&scratch, same).text(),
         &expect![[r#"
-        NOOP decision: decision/use-jwt says so already
+        NOOP decision: decision/use-jwt already says this
     "#]],
     );
     assert!(!scratch.exists(MARKS) && scratch.lorelane("log").out.lines().count() == 1);

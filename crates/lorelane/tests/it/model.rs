@@ -132,7 +132,7 @@ fn a_missing_or_changed_model_is_said_loudly_and_search_goes_on() {
     scratch.lorelane("model learn").expect(0);
     let tensors = copy(&scratch, "model.safetensors");
     fs::write(&tensors, [fs::read(&tensors).unwrap(), vec![0]].concat()).unwrap();
-    for what in ["is not as it was added", "is missing"] {
+    for what in ["has changed since it was added", "is missing"] {
         let (answer, err) = asked(&scratch);
         assert_eq!(answer, plain, "words and the built-in table");
         assert!(err.contains(what), "{err}");

@@ -1,7 +1,7 @@
-//! From captures to memories: what an agent drafts from, and what its answer comes to.
+//! From captures to memories: what an agent drafts from, and what becomes of its answer.
 //!
-//! What the store permits is found anew when an answer comes, so no answer can skip it. Each item is a plan of its
-//! own with one receipt: one that is refused stops no other.
+//! What the store permits is determined again when an answer comes, so no answer can skip it. Each item is a
+//! plan of its own with one receipt: a rejected one does not stop the others.
 
 use super::SessionCapture;
 use crate::captures::Captures;
@@ -13,13 +13,14 @@ use lorelane_core::change::{Change, Draft, Effect, Notice, Outcome, PartialInput
 use lorelane_core::consolidate::{self, AgentAnswer, Judgement, Proposal, UnusableItem};
 use lorelane_core::dialect::records::draft;
 use lorelane_core::digest::Revision;
-use lorelane_core::json::{Json, JsonFormat, Object};
+use lorelane_core::json::{self, Json, JsonFormat, Object};
 use lorelane_core::lifecycle::{LifecycleVerb, Status};
 use lorelane_core::mark::{MarkKind, Marks, NewCapture};
 use lorelane_core::memory::{Address, Body, Category};
 use lorelane_core::policy::Policy;
 use lorelane_core::refusal::{FieldFault, Refusal};
 use lorelane_core::text::{cut, one_line};
+use serde::Deserialize;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 
@@ -40,7 +41,7 @@ pub struct Task {
     pub description: Option<String>,
     pub model: String,
     pub context_file: PathBuf,
-    /// A private place for the answer. It need not be used.
+    /// A private file for the answer. It need not be used.
     pub draft_file: PathBuf,
     pub verdict: Verdict,
     /// Of the candidate, as it is now.
@@ -83,7 +84,7 @@ pub enum ItemOutcome {
     Postponed {
         why: String,
     },
-    /// A verifier said no.
+    /// A verifier rejected it.
     Failed {
         issues: Vec<String>,
     },
@@ -94,7 +95,7 @@ pub enum ItemOutcome {
         what: String,
         hint: String,
     },
-    /// A rule or the disk said no.
+    /// A rule rejected it, or a file could not be read or written.
     Refused(Failure),
 }
 
@@ -133,7 +134,7 @@ impl SessionCapture<'_> {
         let mut tasks: Vec<Task> = Vec::new();
         let mut waiting = 0;
         for item in capturable(&capture, &self.workspace.policy) {
-            // Its files have the name of the category, and so has the answer.
+            // Its files and its answer are named by the category: one at a time.
             if tasks.iter().any(|task| task.item.category == item.category) {
                 waiting += 1;
                 continue;
@@ -202,8 +203,8 @@ impl SessionCapture<'_> {
         })))
     }
 
-    /// The answers that lie in the files which `prepare` named, for a session or the newest one that has any: one
-    /// that stopped meanwhile and was not prepared yet is not meant.
+    /// The answers in the files that `prepare` named, for a session or the newest one that has any: one that
+    /// stopped meanwhile and was not prepared yet is not meant.
     pub fn answer_files(&self, session: Option<&str>) -> Vec<PathBuf> {
         let captures = self.workspace.captures();
         let asked = match session {
@@ -327,9 +328,9 @@ impl SessionCapture<'_> {
         let plan = plan(item, proposal, resolution.action, &address, change);
         let preview = with_emptied(self.workspace.preview(&plan), &address, emptied)?;
         let unchanged = |outcome: &Outcome| matches!(outcome.deed, Effect::Already(_));
-        // A mark of where nothing came from would be a change for its own sake.
+        // An origin mark on an unchanged memory would be a change for its own sake.
         if resolution.action == Action::Update && preview.outcomes.last().is_some_and(unchanged) {
-            return Ok(ItemOutcome::Noop { why: format!("{address} says so already") });
+            return Ok(ItemOutcome::Noop { why: format!("{address} already says this") });
         }
         let receipt = if dry_run { preview } else { self.workspace.commit(&plan)? };
         let revised = receipt.outcomes.iter().find(|outcome| matches!(outcome.deed, Effect::Revised { .. }));
@@ -344,7 +345,7 @@ impl SessionCapture<'_> {
         })
     }
 
-    /// What the store permits now. Where the words of the capture find nothing, those of the draft may.
+    /// What the store permits now. If the words of the capture find no candidate, those of the draft may.
     fn structure(&mut self, item: &CapturedItem, proposal: &Proposal) -> Result<Verdict, Failure> {
         let verdict = self.workspace.recall().candidate(item.category, &item.snippets.join("\n"), None)?;
         let Some(draft) = proposal.draft.as_ref().filter(|_| verdict.candidate.is_none()) else {
@@ -363,7 +364,7 @@ impl SessionCapture<'_> {
         Ok(vetoes)
     }
 
-    /// A new memory of the draft, or why there is none.
+    /// A new memory from the draft, or why there is none.
     fn creation(&mut self, item: &CapturedItem, proposal: &Proposal) -> Result<PlannedItem, Failure> {
         let given = proposal.draft.clone();
         let (address, record) = draft::begin(item.category, None, given, &[], &[], self.workspace.now);
@@ -377,7 +378,7 @@ impl SessionCapture<'_> {
             return Ok(Err(ItemOutcome::Noop { why }));
         }
         let emptied = draft::emptied(&record, &Object::new(), item.category);
-        let text = format!("{}\n", Json::Object(record).render(JsonFormat::FILE));
+        let text = format!("{}\n", record.render(JsonFormat::FILE));
         let change = Change::Create { address: address.clone(), text };
         Ok(Ok(ItemChange { address, change, emptied }))
     }
@@ -391,29 +392,23 @@ impl SessionCapture<'_> {
     ) -> Result<PlannedItem, Failure> {
         let loaded = self.workspace.load(&address)?;
         let mut given = proposal.draft.clone().unwrap_or_default();
-        let mut after = match Json::parse(loaded.document.text.trim_start_matches('\u{feff}')) {
-            Ok(Json::Object(record)) => record,
-            _ => Object::new(),
-        };
+        let mut after: Object =
+            json::from_str(loaded.document.text.trim_start_matches('\u{feff}')).unwrap_or_default();
         let emptied = draft::emptied(&given, &after, item.category);
         draft::overlay(&mut after, &given);
         let title = after.text("title").unwrap_or_default();
         if let Some(why) = self.rejected(&self.workspace.marks(), item, title, &body(&after)) {
             return Ok(Err(ItemOutcome::Noop { why }));
         }
-        // Tags only grow by revision, so those of a draft join the others.
-        let add_tags = match given.get("tags") {
-            Some(Json::List(tags)) if tags.iter().all(|tag| tag.as_text().is_some()) => {
-                let tags = tags.iter().filter_map(Json::as_text).map(str::to_owned).collect();
-                given.remove("tags");
-                tags
-            }
-            _ => Vec::new(),
-        };
+        // A revision only adds tags, so those of the draft join the others.
+        let add_tags = given.get("tags").and_then(|tags| Vec::<String>::deserialize(tags).ok());
+        if add_tags.is_some() {
+            given.remove("tags");
+        }
         let draft = Draft::Partial {
             from: Some(PartialInput::Fields(given)),
             set: Vec::new(),
-            add_tags,
+            add_tags: add_tags.unwrap_or_default(),
             because: proposal.reason.clone(),
         };
         let expects = Some(proposal.revision.clone().unwrap_or(loaded.revision));
@@ -421,7 +416,7 @@ impl SessionCapture<'_> {
         Ok(Ok(ItemChange { address, change, emptied }))
     }
 
-    /// The end of the candidate, if it is still the one that the agent read.
+    /// Retires the candidate, if it is still the one that the agent read.
     fn retirement(&self, proposal: &Proposal, address: Address) -> Result<PlannedItem, Failure> {
         let loaded = self.workspace.load(&address)?;
         if let Some(expected) = &proposal.revision {
@@ -436,12 +431,12 @@ impl SessionCapture<'_> {
         Ok(Ok(ItemChange { address, change, emptied: Vec::new() }))
     }
 
-    /// Why an item is not even drafted: what came of the same words was rejected.
+    /// Why an item is not even drafted: a memory from the same words was rejected.
     pub(in crate::workspace) fn rejected_origin(&self, marks: &Marks, item: &CapturedItem) -> Option<String> {
         self.rejected(marks, item, "", &Body::Fields(Object::new()))
     }
 
-    /// Why this is not captured: somebody rejected it. One whose memory is active again is wanted again.
+    /// Why this is not captured: somebody rejected it. A rejected memory that is active again counts as wanted.
     fn rejected(&self, marks: &Marks, item: &CapturedItem, title: &str, body: &Body) -> Option<String> {
         let captured = NewCapture { title, body, origin: Some(&item.origin.words) };
         let (address, rejection) = marks.rejections(item.category, captured).find(|(address, _)| {
@@ -470,7 +465,7 @@ impl SessionCapture<'_> {
         Ok(same.next().map(|entry| format!("{} says the same", entry.address)))
     }
 
-    /// An answer was drafted for another memory than the one that it would change now.
+    /// Whether an answer was drafted for another memory than the one that it would change now.
     fn misses(&self, proposal: &Proposal, action: Action, address: &Address) -> Option<ItemOutcome> {
         let target = proposal.target.as_ref().filter(|_| action != Action::Create)?;
         (self.workspace.marks().follow(target) != address).then(|| ItemOutcome::Unfit {
@@ -505,7 +500,8 @@ struct ItemChange {
     emptied: Vec<FieldFault>,
 }
 
-/// What a change comes to. A draft that empties something is refused, with all else that is wrong with it.
+/// The preview of a change. A draft that empties a field is rejected, together with everything else that is
+/// wrong with it.
 fn with_emptied(
     preview: Result<Receipt, Failure>,
     address: &Address,
@@ -567,7 +563,7 @@ fn context_name(category: Category) -> String {
     format!("context-{category}.txt")
 }
 
-/// No `.json`, because that is a capture.
+/// Not `.json`, because that is a capture.
 fn draft_name(category: Category) -> String {
     format!("draft-{category}.answer")
 }

@@ -1,4 +1,4 @@
-//! Several notes become one, and notes move to another place.
+//! Merging notes, and moving them to another place.
 
 use crate::backend::Edit;
 use crate::workspace::Failure;
@@ -8,7 +8,6 @@ use crate::workspace::open::notes::{MOVE, MOVED_MAX_BYTES, NOTES_STORAGE};
 use lorelane_core::change::{Change, Draft, Notice, Plan, Receipt};
 use lorelane_core::dialect::notes;
 use lorelane_core::digest::Revision;
-use lorelane_core::json::Json;
 use lorelane_core::lifecycle::LifecycleVerb;
 use lorelane_core::mark::{Mark, MarkKind};
 use lorelane_core::memory::{Address, LaneId};
@@ -17,13 +16,13 @@ use lorelane_core::policy::{ConfigFile, NotesStorage};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-/// Several notes that shall be one.
+/// Several notes to be merged into one.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct NoteMerge {
     pub sources: Vec<Address>,
     /// A new note, or one of the sources.
     pub target: Address,
-    /// What it shall say instead of all that they say.
+    /// The text of the result, instead of all their texts.
     pub text: Option<String>,
 }
 
@@ -38,13 +37,13 @@ pub struct NotesMove {
 }
 
 impl Changes<'_> {
-    /// Makes one note of several. What they say is read under the lock.
+    /// Merges several notes into one. They are read under the lock.
     pub fn merge(&mut self, merge: &NoteMerge) -> Result<Receipt, Failure> {
         let lane = self.workspace.open_notes()?;
         self.workspace.commit_planned(lane, |workspace| workspace.changes().merging(merge))
     }
 
-    /// What a merge does. A note that is named twice counts once.
+    /// The plan of a merge. A note that is named twice counts once.
     pub fn merging(&self, NoteMerge { sources, target, text }: &NoteMerge) -> Result<Plan, Failure> {
         if sources.is_empty() {
             return Err(Failure::NoSources);
@@ -80,7 +79,7 @@ impl Changes<'_> {
         let from = self.workspace.notes.as_ref().ok_or(Failure::NotesOff)?;
         self.workspace.refuse_untrusted_place(to)?;
         if place.root == from.root {
-            // What a move left that was cut short after the settings named the new place.
+            // Left by a move that was interrupted after the settings named the new place.
             let left = self.workspace.copies_left().ok_or(Failure::NotesThere { folder: place.root.clone() });
             return left.map(|(other, files)| NotesMove {
                 from: other.folder(""),
@@ -90,7 +89,7 @@ impl Changes<'_> {
             });
         }
         let files = self.workspace.notes_lane().map(|lane| lane.files().files).unwrap_or_default();
-        // The same bytes are what a move left that was cut short.
+        // A file with the same bytes was left by an interrupted move.
         let bytes = |root: &Path, path: &RelPath| {
             self.workspace.disk.read_regular(&root.join(path.as_str()), MOVED_MAX_BYTES)
         };
@@ -113,9 +112,9 @@ impl Changes<'_> {
         }
     }
 
-    /// Moves every note with its pin, and has the settings name the new place. Nothing is overwritten: a name that is
-    /// taken there stops all. The new files are synced before the old ones go: whoever is killed in between has both,
-    /// and the same command goes on.
+    /// Moves every note with its pin, and sets the new place in the settings. Nothing is overwritten: a name
+    /// that is taken there stops the whole move. The new files are synced before the old ones are removed: a
+    /// move that is killed in between leaves both, and the same command continues it.
     pub fn move_notes(&mut self, to: NotesStorage) -> Result<NotesMove, Failure> {
         self.workspace.refuse_when_misconfigured()?;
         let place = self.workspace.notes_place(to)?;
@@ -132,17 +131,17 @@ impl Changes<'_> {
             other.apply(removed(), &because, self.workspace.now, writer.order())?;
             return Ok(moved);
         }
-        // First, because it may not be possible.
+        // First, because the settings may not be writable.
         let text = self.workspace.config.with(
             &*self.workspace.disk,
             ConfigFile::Lorelane,
             NOTES_STORAGE,
-            &Json::text(to.name()),
+            &to.name().into(),
         )?;
         let mut there = place.open(&self.workspace.disk, &self.workspace.project);
         there.apply(self.copies(from, &moved.files)?, &because, self.workspace.now, writer.order())?;
         self.workspace.config.save(&*self.workspace.disk, ConfigFile::Lorelane, &text)?;
-        // Before the old files go: where the new place is held back, nobody reads it.
+        // Before the old files are removed: a place that is held back is not read.
         let notice = self.workspace.settle_notes_place()?;
         let done = writer.apply(removed(), &because, self.workspace.now)?;
         moved.notices =
@@ -153,7 +152,7 @@ impl Changes<'_> {
         Ok(moved)
     }
 
-    /// The edits that make the same notes in another lane.
+    /// The edits that create the same notes in another lane.
     fn copies(&self, from: LaneId, files: &[RelPath]) -> Result<Vec<Edit>, Failure> {
         let lane = &self.workspace.lanes[from];
         let pinned = self.workspace.read_marks()?.pinned;

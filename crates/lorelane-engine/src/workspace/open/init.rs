@@ -1,4 +1,4 @@
-//! A new store: folders and a configuration that says every default.
+//! Creates a store: folders and a configuration with every default.
 
 use crate::backend::StoreError;
 use crate::config::{ConfigFiles, RECORDS_CONFIG, write_plain};
@@ -14,7 +14,7 @@ use lorelane_core::policy::{ConfigFile, DEFAULT_ROOT, Policy, all_keys};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-/// What `init` found and made.
+/// Where the store is, and what `init` created.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct InitReport {
     pub lane: PathBuf,
@@ -22,7 +22,7 @@ pub struct InitReport {
     pub made: Vec<PathBuf>,
 }
 
-/// Makes a store for the project around `start`. What exists stays as it is.
+/// Creates a store for the project around `start`. What exists stays as it is.
 pub fn init(env: &Env, start: &Path) -> Result<InitReport, Failure> {
     let disk: Arc<dyn Disk> = Arc::new(RealDisk);
     let project = match crate::workspace::open::locate(&*disk, start) {
@@ -33,7 +33,7 @@ pub fn init(env: &Env, start: &Path) -> Result<InitReport, Failure> {
     init_on(&disk, env, &project)
 }
 
-/// Makes a store in a project, on any disk. What was made stays when the power goes.
+/// Creates a store in a project, on any disk. What was created is synced.
 pub fn init_on(whole: &Arc<dyn Disk>, env: &Env, project: &Path) -> Result<InitReport, Failure> {
     let below = whole.below(project, &[]).map_err(|source| Failure::io("open", project, source))?;
     let disk: &dyn Disk = below.as_deref().unwrap_or(&**whole);
@@ -43,7 +43,7 @@ pub fn init_on(whole: &Arc<dyn Disk>, env: &Env, project: &Path) -> Result<InitR
     let there = disk.stat(&config).map_err(|source| Failure::io("look at", &config, source))?;
     let before = before_founding(disk, env, project, &root);
     if there.is_none() {
-        // Without a configuration this is the lane.
+        // Without a configuration this folder is the lane.
         let _lock = disk.lock_dir(&root, LOCK_DEADLINE).map_err(|fault| StoreError::lock(&root, fault))?;
         write_plain(disk, &config, default_config().as_bytes())?;
         disk.sync_file(&config).map_err(|source| Failure::io("sync", &config, source))?;
@@ -73,7 +73,7 @@ fn before_founding(disk: &dyn Disk, env: &Env, project: &Path, root: &Path) -> P
     settled(disk, env.now, folders.as_ref(), &ConfigFiles::of_project(disk, project, user), project, root)
 }
 
-/// What `init` would make.
+/// What `init` would create.
 pub fn plan_init(start: &Path) -> Result<InitReport, Failure> {
     let disk = RealDisk;
     let (project, lane) = match crate::workspace::open::locate(&disk, start) {
@@ -92,7 +92,8 @@ pub fn plan_init(start: &Path) -> Result<InitReport, Failure> {
     Ok(InitReport { lane, made })
 }
 
-/// A folder below the project, whose disk follows no link. Its path has none, but may lead out of the project.
+/// Creates a folder below the project, whose disk follows no symlink. Its path has none, but may lead out of the
+/// project.
 fn make_folder(disk: &dyn Disk, project: &Path, folder: &Path) -> Result<Vec<PathBuf>, Failure> {
     if !folder.starts_with(project) {
         return Err(Failure::Outside { lane: folder.to_owned(), project: project.to_owned() });
@@ -104,18 +105,19 @@ fn make_folder(disk: &dyn Disk, project: &Path, folder: &Path) -> Result<Vec<Pat
     Ok(created)
 }
 
-/// Every key of the records with its default, and `archive_retired`: a new user's forgetting loses nothing.
+/// Every key of the records with its default. `archive_retired` is on: without the key retired memories are
+/// deleted, as the `claude-memory` scripts did, and a new user should lose nothing.
 fn default_config() -> String {
     let mut root = Object::new();
     let policy = Policy::settle(&[], Vec::new());
     for (_, name, _) in all_keys().filter(|(key, ..)| key.home == ConfigFile::Records) {
         let value = match name.as_str() {
-            "delete.archive_retired" => Some(Json::Bool(true)),
+            "delete.archive_retired" => Some(Json::of(&true)),
             _ => policy.get(&name).and_then(|setting| setting.value.clone()),
         };
         if let (Some(value), Some((object, key))) = (value, root.nest(&name)) {
             object.set(key, value);
         }
     }
-    format!("{}\n", Json::Object(root).render(JsonFormat::FILE))
+    format!("{}\n", root.render(JsonFormat::FILE))
 }

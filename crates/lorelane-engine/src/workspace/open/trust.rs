@@ -1,8 +1,8 @@
 //! Whether the user trusts the settings that come with a repository.
 //!
-//! It is remembered by the repository and what it gives to restricted keys: a file in the state folder for each such
-//! pair. That the file is there is all that counts; what it says is for people. Nobody looks for it unless something
-//! is held back, and then by a few looks at the disk: hooks open projects, too.
+//! Trust is stored by repository and by the values that it gives to restricted keys: a file in the state folder
+//! for each such pair. Only whether the file exists counts; its text is for people. It is looked up only when
+//! something is held back, and then with a few calls of `stat`: hooks open projects, too.
 
 use crate::config::ConfigFiles;
 use crate::disk::{Disk, FileType};
@@ -13,43 +13,48 @@ use crate::workspace::lane::Lane;
 use crate::workspace::open::notes::NOTES_STORAGE;
 use crate::workspace::{Failure, JOURNAL, Workspace};
 use lorelane_core::change::Notice;
-use lorelane_core::json::{Json, JsonFormat};
+use lorelane_core::json::{self, JsonFormat, Object};
 use lorelane_core::policy::{NOTES_ROOT, NotesStorage, Policy, Weakening};
 use lorelane_core::time::Timestamp;
+use serde::Serialize;
 use std::io::{self, ErrorKind};
 use std::path::{Path, PathBuf};
 
 /// The folder in the state folder.
 pub(in crate::workspace) const TRUST_FOLDER: &str = "trust";
-/// There while nobody was told why the project is trusted.
+/// Exists until somebody was shown why the project is trusted.
 pub(super) const UNTOLD: &str = "untold";
 /// In a lane's state folder once a version that asks for trust has changed the lane.
 const KNOWN: &str = "trust-known";
 
 /// Why a project is trusted.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
 pub(super) enum TrustReason {
     /// The user said so.
+    #[serde(rename = "trust")]
     Said,
     /// The user's own command set the values.
+    #[serde(rename = "config")]
     Set,
     /// The user worked in it before anybody asked for trust.
     Journal,
 }
 
-impl TrustReason {
-    fn name(self) -> &'static str {
-        match self {
-            TrustReason::Said => "trust",
-            TrustReason::Set => "config",
-            TrustReason::Journal => "journal",
-        }
-    }
+/// The text of a trust file. No code reads it.
+#[derive(Serialize)]
+struct TrustFile<'t> {
+    v: u32,
+    #[serde(serialize_with = "json::path_text")]
+    repository: &'t Path,
+    at: Timestamp,
+    because: TrustReason,
+    settings: Object,
 }
 
-/// What is remembered of one repository.
+/// Where trust in one repository is stored.
 pub(super) struct TrustRecord {
-    /// The folder that all its work trees share; without git the project.
+    /// The git folder that all its work trees share; without git the project.
     pub(super) repository: PathBuf,
     pub(super) folder: PathBuf,
 }
@@ -79,14 +84,9 @@ impl TrustRecord {
         now: Timestamp,
     ) -> io::Result<()> {
         let settings = policy.held_back.iter().map(|held| (held.key.as_str(), held.value.clone()));
-        let members = [
-            ("v", Json::number(1)),
-            ("repository", Json::text(self.repository.display().to_string())),
-            ("at", Json::text(now.to_string())),
-            ("because", Json::text(because.name())),
-            ("settings", Json::Object(settings.collect())),
-        ];
-        let text = format!("{}\n", Json::Object(members.into_iter().collect()).render(JsonFormat::FILE));
+        let repository = &self.repository;
+        let file = TrustFile { v: 1, repository, at: now, because, settings: settings.collect() };
+        let text = format!("{}\n", json::to_string(&file, JsonFormat::FILE));
         disk.create_private_dir_all(&self.folder)?;
         unless_there(disk.create_new(&self.file(policy), text.as_bytes(), None))?;
         if because == TrustReason::Journal {
@@ -109,7 +109,7 @@ fn unless_there(created: io::Result<()>) -> io::Result<()> {
     created.or_else(|fault| if fault.kind() == ErrorKind::AlreadyExists { Ok(()) } else { Err(fault) })
 }
 
-/// The settings in force in a project whose records lie in `lane`.
+/// The settings in force in a project whose records are in `lane`.
 pub(in crate::workspace) fn settled(
     disk: &dyn Disk,
     now: Timestamp,
@@ -129,12 +129,14 @@ pub(in crate::workspace) fn settled(
     if is_trusted { policy.trusting() } else { policy }
 }
 
-/// Whether a version that did not ask for trust has changed one of these lanes, and none that does; says yes once.
-/// The journal is the user's own: no repository can bring it.
+/// Whether a version that did not ask for trust has changed one of these lanes, and none that does; true only
+/// once. The journal is in the user's state folder: no repository can bring one.
 fn take_for_known(disk: &dyn Disk, folders: Option<&Folders>, project: &Path, lanes: &[&Path]) -> bool {
     let Some(folders) = folders else { return false };
     let states: Vec<PathBuf> = lanes.iter().map(|lane| journal_of(disk, folders, project, lane)).collect();
     let has_changes = |state: &PathBuf| matches!(disk.stat(&state.join(JOURNAL)), Ok(Some(stat)) if stat.kind == FileType::File && stat.len > 0);
+    // Only a journal without `trust-known` is a reason to trust: otherwise a clone could weaken the settings after its
+    // first memory.
     let is_known = |state: &PathBuf| matches!(disk.stat(&state.join(KNOWN)), Ok(Some(_)));
     if states.iter().any(is_known) {
         return false;
@@ -149,7 +151,7 @@ pub(super) fn keys(weakenings: &[Weakening]) -> String {
 }
 
 impl Lane {
-    /// From now on its journal is no reason to trust the project. Where the folder is missing, there is no journal.
+    /// From now on its journal is no reason to trust the project. If the folder is missing, there is no journal.
     pub(in crate::workspace) fn set_known(&self) {
         if let Some(files) = &self.files {
             let _ = files.disk.create_new(&files.state.join(KNOWN), b"", None);
@@ -175,15 +177,16 @@ impl Workspace {
         settled(&*self.disk, self.now, folders, &self.config, &self.project.root, lane)
     }
 
-    /// Settles what the user's own command has just set.
+    /// Puts in force what the user's own command has just set.
     pub(in crate::workspace) fn settle_own(&mut self) -> Option<Notice> {
         let after = self.settled();
         let before = std::mem::replace(&mut self.policy, after);
         self.keep_trust(&before)
     }
 
-    /// The same for the place of the notes, which has to count: that key is the user's own even where a move that was
-    /// cut short left it held back, and [`Workspace::refuse_untrusted_place`] saw that nothing else is.
+    /// The same for the place of the notes, which has to take effect: that key is the user's own even if an
+    /// interrupted move left it held back, and [`Workspace::refuse_untrusted_place`] checked that nothing else
+    /// is.
     pub(in crate::workspace) fn settle_notes_place(&mut self) -> Result<Option<Notice>, Failure> {
         let after = self.settled();
         let before = std::mem::replace(&mut self.policy, after);
@@ -193,8 +196,8 @@ impl Workspace {
         Ok(self.keep_trust(&before))
     }
 
-    /// Trust is for all settings of a repository or for none: while another one is held back, so would be the place
-    /// outside the project that the notes shall go to, and nobody would read them there.
+    /// Trust covers all settings of a repository or none: while another one is held back, a place of the notes
+    /// outside the project would be, too, and the notes there would not be read.
     pub(in crate::workspace) fn refuse_untrusted_place(&self, to: NotesStorage) -> Result<(), Failure> {
         let other = self.policy.held_back.iter().find(|held| held.key != NOTES_STORAGE);
         match other.filter(|_| to == NotesStorage::User) {
@@ -203,7 +206,7 @@ impl Workspace {
         }
     }
 
-    /// After the user's own command changed the settings: that takes no trust away, and gives none to what was held
+    /// After the user's own command changed the settings: it revokes no trust, and grants none to what was held
     /// back before.
     pub(in crate::workspace) fn keep_trust(&mut self, before: &Policy) -> Option<Notice> {
         let mut failure = None;
@@ -220,7 +223,7 @@ impl Workspace {
         )))
     }
 
-    /// Where a repository put its memories, they are read; nothing is written there unless the user trusts it.
+    /// Memories are read where a repository put them; nothing is written there unless the user trusts it.
     pub(in crate::workspace) fn refuse_untrusted_root(&self) -> Result<(), Failure> {
         match self.policy.untrusted_root() {
             Some(held) => Err(Failure::Untrusted { held: held.clone() }),

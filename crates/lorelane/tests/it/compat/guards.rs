@@ -182,7 +182,7 @@ fn a_file_in_quarantine_is_kept_found_by_doctor_and_given_back_by_undo() {
         exit 1
     "#]].assert_eq(&scratch.lorelane("doctor").text());
     expect![[r#"
-        Undid "quarantine: decisions/use-jwt.json is no valid memory"
+        Undid "quarantine: decisions/use-jwt.json is not a valid memory"
     "#]]
     .assert_eq(&scratch.lorelane("undo").text());
     assert_eq!(scratch.read(USE_JWT), bytes);
