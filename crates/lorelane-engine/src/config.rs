@@ -1,7 +1,7 @@
 //! Configuration files: reading them never fails, writing them loses no comment.
 
 use crate::disk::{Disk, FileType, LinkPolicy};
-use lorelane_core::json::{self, Document, Json, Object};
+use lorelane_core::json::{self, Json, JsonDocument, Object};
 use lorelane_core::policy::{ConfigFile, ConfigProblem, ConfigSource, ConfigValue, Policy, all_keys};
 use lorelane_core::text::cut;
 use std::io;
@@ -204,7 +204,7 @@ fn text(bytes: &[u8]) -> Result<&str, String> {
 }
 
 fn json_values(text: &str) -> Result<Vec<(String, Json)>, String> {
-    let document = Document::parse(text).map_err(|fault| format!("it is not JSON: {fault}"))?;
+    let document = JsonDocument::parse(text).map_err(|fault| format!("it is not JSON: {fault}"))?;
     let Json::Object(root) = document.root.into_json() else {
         return Err("it is not a JSON object".to_owned());
     };

@@ -4,7 +4,7 @@ use super::{Judgement, PROPOSALS};
 use crate::candidate::Action;
 use crate::dialect::records::draft;
 use crate::digest::Revision;
-use crate::json::{Document, Json, JsonFormat, Object};
+use crate::json::{Json, JsonDocument, JsonFormat, Object};
 use crate::memory::{Address, Category};
 use crate::refusal::FieldFault;
 use crate::secret;
@@ -56,7 +56,7 @@ pub fn read(text: &str) -> Result<AgentAnswer, Vec<FieldFault>> {
             fix: fix.to_owned(),
         }]
     };
-    let document = Document::parse(text).map_err(|fault| {
+    let document = JsonDocument::parse(text).map_err(|fault| {
         whole("one JSON document", fault.to_string(), "use the format of `lorelane consolidate prepare`")
     })?;
     // Rejected and not resolved: the author can say which value is meant.

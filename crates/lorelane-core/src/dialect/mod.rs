@@ -174,7 +174,7 @@ pub struct ParsedDraft<'d> {
 #[derive(Debug)]
 struct DraftJson {
     root: Json,
-    /// See [`json::Document::doubled`](crate::json::Document).
+    /// See [`json::JsonDocument::doubled`](crate::json::JsonDocument).
     doubled: Vec<String>,
     doubled_more: usize,
 }

@@ -4,7 +4,7 @@
 //! are inserted and cut out as text, and no other byte changes. [`take`] is the inverse of [`add`]; what the text
 //! alone cannot show, such as whether an empty list was there before, is recorded in a [`Trace`].
 
-use super::parse::{Document, JsonFault, JsonNode, NodeKind, comment};
+use super::parse::{JsonDocument, JsonFault, JsonNode, NodeKind, comment};
 use super::patch::{ValueLayout, fresh};
 use super::render::quote;
 use super::{Json, Object};
@@ -104,7 +104,7 @@ pub fn take(text: &str, entries: &[OwnedEntry], traces: Option<&[Trace]>) -> Res
 
 /// Whether a text has every entry. A member that is recognized by its text may contain more by now.
 pub fn holds(text: &str, entries: &[OwnedEntry]) -> bool {
-    let Ok(document) = Document::parse_lenient(split_mark(text).1) else { return false };
+    let Ok(document) = JsonDocument::parse_lenient(split_mark(text).1) else { return false };
     entries.iter().all(|entry| {
         let Some(value) = descend(&document.root, &entry.path) else { return false };
         match (entry.place, &value.kind) {
@@ -122,7 +122,7 @@ pub fn holds(text: &str, entries: &[OwnedEntry]) -> bool {
 /// The string by which an entry is recognized as ours, as it is in the file.
 pub fn said(text: &str, entry: &OwnedEntry) -> Option<String> {
     let Ownership::Says(needle) = &entry.owned else { return None };
-    let document = Document::parse_lenient(split_mark(text).1).ok()?;
+    let document = JsonDocument::parse_lenient(split_mark(text).1).ok()?;
     let mut found = None;
     let value = document.root.into_json();
     let value = entry.path.iter().try_fold(&value, |value, key| value.as_object()?.get(key))?;
@@ -143,7 +143,7 @@ fn split_mark(text: &str) -> (&str, &str) {
 }
 
 fn add_one(text: &str, entry: &OwnedEntry) -> Result<(String, Trace), EntryFault> {
-    let root = Document::parse_lenient(text)?.root;
+    let root = JsonDocument::parse_lenient(text)?.root;
     let (last, outer) = entry.path.split_last().expect("an entry has a name");
     let mut node = &root;
     for (depth, key) in outer.iter().enumerate() {
@@ -177,7 +177,7 @@ fn add_one(text: &str, entry: &OwnedEntry) -> Result<(String, Trace), EntryFault
 fn take_one(text: &str, entry: &OwnedEntry, trace: &Trace) -> Result<String, EntryFault> {
     let mut text = text.to_owned();
     let mut gone = false;
-    while let Some((path, at)) = find(&Document::parse_lenient(&text)?.root, entry) {
+    while let Some((path, at)) = find(&JsonDocument::parse_lenient(&text)?.root, entry) {
         let tail = if trace.made == 0 { &trace.tail } else { "" };
         text = cut_at(&text, &path, at, tail)?;
         gone = true;
@@ -188,7 +188,7 @@ fn take_one(text: &str, entry: &OwnedEntry, trace: &Trace) -> Result<String, Ent
     let around = entry.path.len() - usize::from(entry.place == EntryPlace::Member);
     for level in (0..trace.made.min(around)).filter(|_| gone) {
         let path = &entry.path[..around - level];
-        let root = Document::parse_lenient(&text)?.root;
+        let root = JsonDocument::parse_lenient(&text)?.root;
         let Some((last, outer)) = path.split_last() else { break };
         let Some(holder) = descend(&root, outer) else { break };
         let empty = child(holder, last).ok().flatten().is_some_and(|node| is_hollow(&text, node));
@@ -396,7 +396,7 @@ fn line_indent(text: &str, at: usize) -> &str {
 
 /// Cuts an item out of its brackets, with its comma and the whitespace before it.
 fn cut_at(text: &str, path: &[String], at: usize, tail: &str) -> Result<String, EntryFault> {
-    let root = Document::parse_lenient(text)?.root;
+    let root = JsonDocument::parse_lenient(text)?.root;
     let Some(node) = descend(&root, path) else { return Ok(text.to_owned()) };
     let (items, inside) = (items(node), inside(node));
     let item = items[at].clone();
@@ -504,7 +504,7 @@ mod tests {
         let (added, _) = add("{}\n", &entries).unwrap();
         let left = take(&added, &entries, None).unwrap();
         assert_eq!(
-            Document::parse(&left).unwrap().root.into_json().render(super::super::JsonFormat::LINE),
+            JsonDocument::parse(&left).unwrap().root.into_json().render(super::super::JsonFormat::LINE),
             r#"{"servers": {}, "on": {}, "version": 1}"#
         );
         let foreign = r#"{"servers": {"lane": {"at": "elsewhere"}}, "on": {"lane": true}}"#;
@@ -595,7 +595,7 @@ mod tests {
                 member(&["version"], "1", Ownership::Shared),
             ];
             if let Ok((added, traces)) = add(&text, &entries) {
-                let read = Document::parse_lenient(&added).unwrap().root.into_json();
+                let read = JsonDocument::parse_lenient(&added).unwrap().root.into_json();
                 prop_assert!(read.at("hooks.Stop").unwrap().as_list().unwrap().last().unwrap().at("run").is_some());
                 prop_assert_eq!(read.at("on.OURS"), Some(&Json::Bool(true)));
                 prop_assert_eq!(take(&added, &entries, Some(&traces)).unwrap(), text);

@@ -17,7 +17,7 @@ mod render;
 mod write;
 
 pub use entry::{EntryFault, EntryPlace, OwnedEntry, Ownership, Trace, add, holds, said, take};
-pub use parse::{Document, Grammar, JsonFault, JsonNode, Member, NodeKind};
+pub use parse::{Grammar, JsonDocument, JsonFault, JsonNode, Member, NodeKind};
 pub use patch::{patch, patch_parsed};
 pub use read::from_str;
 pub(crate) use read::{as_text, parsed};
@@ -51,7 +51,7 @@ impl PartialEq for Object {
 impl Json {
     /// Parses one JSON value; of duplicate keys the last one counts.
     pub fn parse(text: &str) -> Result<Json, JsonFault> {
-        Document::parse(text).map(|document| document.root.into_json())
+        JsonDocument::parse(text).map(|document| document.root.into_json())
     }
 
     pub fn text(value: impl Into<String>) -> Json {

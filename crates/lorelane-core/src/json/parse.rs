@@ -17,7 +17,7 @@ const DOUBLED_PATH_MAX: usize = 200;
 
 /// A parsed text with the span of every value.
 #[derive(Debug)]
-pub struct Document {
+pub struct JsonDocument {
     pub root: JsonNode,
     /// Dotted paths of duplicate keys: the first ones, each cut to a readable length. In a draft they are
     /// rejected, because its author can say which one is meant; in a file the last one counts.
@@ -67,17 +67,17 @@ pub struct JsonFault {
     pub column: usize,
 }
 
-impl Document {
-    pub fn parse(text: &str) -> Result<Document, JsonFault> {
-        Document::parse_as(text, Grammar::Strict)
+impl JsonDocument {
+    pub fn parse(text: &str) -> Result<JsonDocument, JsonFault> {
+        JsonDocument::parse_as(text, Grammar::Strict)
     }
 
     /// Parses JSON as it occurs in settings files: with comments and trailing commas.
-    pub fn parse_lenient(text: &str) -> Result<Document, JsonFault> {
-        Document::parse_as(text, Grammar::Lenient)
+    pub fn parse_lenient(text: &str) -> Result<JsonDocument, JsonFault> {
+        JsonDocument::parse_as(text, Grammar::Lenient)
     }
 
-    pub fn parse_as(text: &str, grammar: Grammar) -> Result<Document, JsonFault> {
+    pub fn parse_as(text: &str, grammar: Grammar) -> Result<JsonDocument, JsonFault> {
         steps::parsed();
         let mut reader = JsonReader {
             text,
@@ -89,7 +89,7 @@ impl Document {
             doubled_more: 0,
         };
         let root = reader.document().map_err(|what| fault(text, reader.at, what))?;
-        Ok(Document { root, doubled: reader.doubled, doubled_more: reader.doubled_more })
+        Ok(JsonDocument { root, doubled: reader.doubled, doubled_more: reader.doubled_more })
     }
 }
 
@@ -481,7 +481,7 @@ mod tests {
     fn doubled_keys_below_a_long_key_cost_no_more_than_a_few_lines() {
         let items = vec![r#"{"a":0,"a":0}"#; 45_000].join(",");
         let text = format!(r#"{{"{}": [{items}]}}"#, "é".repeat(200_000));
-        let document = Document::parse(&text).unwrap();
+        let document = JsonDocument::parse(&text).unwrap();
         assert_eq!((document.doubled.len(), document.doubled_more), (DOUBLED_MAX, 45_000 - DOUBLED_MAX));
         assert!(document.doubled.iter().all(|path| path.chars().count() == DOUBLED_PATH_MAX));
     }
@@ -503,8 +503,8 @@ mod tests {
             let keys: Vec<String> = (0..keys).map(|n| format!(r#""k{n}":0"#)).collect();
             format!("{{{}}}", keys.join(","))
         };
-        assert!(Document::parse(&object(KEYS_MAX)).is_ok());
-        let fault = Document::parse(&object(80_000)).unwrap_err();
+        assert!(JsonDocument::parse(&object(KEYS_MAX)).is_ok());
+        let fault = JsonDocument::parse(&object(80_000)).unwrap_err();
         assert_eq!(fault.what, "object with more than 10000 keys");
     }
 }

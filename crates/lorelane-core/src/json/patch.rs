@@ -1,13 +1,13 @@
 //! The editor: changes a text to have a new value and keeps every byte it can.
 
-use super::parse::{Document, JsonFault, JsonNode, Member, NodeKind};
+use super::parse::{JsonDocument, JsonFault, JsonNode, Member, NodeKind};
 use super::render::{JsonFormat, quote, render};
 use super::{Json, Object};
 
 /// Rewrites `text` so that it has this value. Nodes that already have the right value keep their bytes; new keys
 /// are appended; added values follow the layout of their neighbours.
 pub fn patch(text: &str, value: &Json) -> Result<String, JsonFault> {
-    Ok(patch_parsed(text, &Document::parse(text)?.root, value))
+    Ok(patch_parsed(text, &JsonDocument::parse(text)?.root, value))
 }
 
 /// The same for a text that is parsed already.
@@ -269,18 +269,18 @@ mod tests {
         fn a_patched_text_says_the_new_value(old in any_json(), new in any_json(), pretty in any::<bool>()) {
             let text = old.render(if pretty { JsonFormat::FILE } else { JsonFormat::SCRIPT_LINE });
             let patched = patch(&text, &new).unwrap();
-            prop_assert!(Document::parse(&patched).unwrap().root.says(&new), "{text} -> {patched}");
+            prop_assert!(JsonDocument::parse(&patched).unwrap().root.says(&new), "{text} -> {patched}");
             prop_assert_eq!(patch(&text, &old).unwrap(), text);
         }
 
         #[test]
         fn any_text_is_read_without_panic(text in "\\PC*") {
-            let _ = Document::parse(&text);
+            let _ = JsonDocument::parse(&text);
         }
 
         #[test]
         fn almost_json_is_read_without_panic(text in "[\\[\\]{}\",:\\\\u0-9a-f.eE+\\- tn]*") {
-            let _ = Document::parse(&text);
+            let _ = JsonDocument::parse(&text);
         }
     }
 
@@ -295,10 +295,13 @@ mod tests {
             ("\"\\ud8\"", "expected four hex digits at line 1 column 4"),
         ];
         for (text, expected) in table {
-            assert_eq!(Document::parse(text).unwrap_err().to_string(), expected, "{text:?}");
+            assert_eq!(JsonDocument::parse(text).unwrap_err().to_string(), expected, "{text:?}");
         }
-        assert_eq!(Document::parse(&"[".repeat(100_000)).unwrap_err().what, "nested deeper than 100 levels");
-        assert_eq!(Document::parse(r#"{"a": {"b": 1, "b": 2}}"#).unwrap().doubled, ["a.b"]);
+        assert_eq!(
+            JsonDocument::parse(&"[".repeat(100_000)).unwrap_err().what,
+            "nested deeper than 100 levels"
+        );
+        assert_eq!(JsonDocument::parse(r#"{"a": {"b": 1, "b": 2}}"#).unwrap().doubled, ["a.b"]);
         assert_eq!(Json::parse(r#""\ud83d\ude00 \ud800""#).unwrap(), Json::text("😀 \u{fffd}"));
     }
 

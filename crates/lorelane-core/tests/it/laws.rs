@@ -5,7 +5,7 @@ use crate::support::{NOW, content, object, put, records};
 use lorelane_core::change::Draft;
 use lorelane_core::dialect::notes::{NoteDocument, Notes, links};
 use lorelane_core::dialect::{Dialect, WriteContext};
-use lorelane_core::json::{Document, Json, NodeKind, Object};
+use lorelane_core::json::{Json, JsonDocument, NodeKind, Object};
 use lorelane_core::lifecycle::{Lifecycle, LifecycleVerb};
 use lorelane_core::memory::{Address, Body, Category, HistoryEntry, Memory, MemoryKind, NoteType};
 use lorelane_core::path::RelPath;
@@ -418,7 +418,7 @@ fn members_beside_the_lifecycle(text: &str) -> Vec<String> {
         "category",
     ];
     let text = text.strip_prefix('\u{feff}').unwrap_or(text);
-    let root = Document::parse(text).expect("JSON").root;
+    let root = JsonDocument::parse(text).expect("JSON").root;
     let NodeKind::Object(members) = &root.kind else { panic!("{text}") };
     let mut pieces = vec![text[..root.span.start].to_owned(), text[root.span.end..].to_owned()];
     let mut from = root.span.start + 1;

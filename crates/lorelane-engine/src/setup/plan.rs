@@ -5,7 +5,7 @@ use super::record::{InstalledFile, Record, digest};
 use super::settings::{self, SettingsFault};
 use super::{Client, FileStep, Setup, SetupError, SetupMode, SetupPlan};
 use crate::disk::Disk;
-use lorelane_core::json::{Document, EntryFault, Grammar, NodeKind, OwnedEntry, Trace};
+use lorelane_core::json::{EntryFault, Grammar, JsonDocument, NodeKind, OwnedEntry, Trace};
 use std::path::Path;
 
 impl SetupPlan {
@@ -182,7 +182,7 @@ fn is_blank(text: &str) -> bool {
 fn is_empty_object(text: &str) -> bool {
     let text = text.trim_start_matches('\u{feff}').trim();
     let empty = |kind: &NodeKind| matches!(kind, NodeKind::Object(members) if members.is_empty());
-    Document::parse(text).is_ok_and(|document| empty(&document.root.kind))
+    JsonDocument::parse(text).is_ok_and(|document| empty(&document.root.kind))
 }
 
 /// Plans a file of our own. Any other file with its name is an error and is not overwritten.
@@ -236,7 +236,7 @@ pub(super) fn spoiler(client: Client, path: &Path, bytes: &[u8]) -> Option<&'sta
     }
     let text = text_of(bytes)?;
     let body = text.strip_prefix('\u{feff}').unwrap_or(text);
-    let reads = |grammar| Document::parse_as(body, grammar).is_ok();
+    let reads = |grammar| JsonDocument::parse_as(body, grammar).is_ok();
     if client == Client::Codex && body.len() < text.len() {
         Some("a byte order mark")
     } else if reads(Grammar::Strict) {

@@ -2,7 +2,7 @@
 
 use super::fields::{self, Field, FieldType, Requirement};
 use crate::change::Assignment;
-use crate::json::{Document, Json, Object};
+use crate::json::{Json, JsonDocument, Object};
 use crate::memory::{Address, Category};
 use crate::refusal::FieldFault;
 use crate::secret;
@@ -16,7 +16,7 @@ pub const PLACEHOLDER: &str = "…";
 
 /// Reads JSON that a draft starts from. Which of two doubled keys was meant is for the author to say.
 pub fn read(text: &str) -> Result<Object, String> {
-    let document = Document::parse(text).map_err(|fault| format!("it is not JSON: {fault}"))?;
+    let document = JsonDocument::parse(text).map_err(|fault| format!("it is not JSON: {fault}"))?;
     if let Some(key) = document.doubled.first() {
         return Err(format!("`{key}` appears twice"));
     }

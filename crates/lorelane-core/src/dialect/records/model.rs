@@ -14,12 +14,12 @@ const KEYS_MAX: usize = 1_000;
 pub(super) const BYTE_ORDER_MARK: &str = "\u{feff}";
 
 /// Parses a record's text, or says why it is no JSON. The spans count from behind a byte-order mark.
-pub(super) fn open(text: &str) -> Result<json::Document, String> {
+pub(super) fn open(text: &str) -> Result<json::JsonDocument, String> {
     if text.len() > RECORD_MAX_BYTES {
         return Err(format!("it is larger than {} KiB", RECORD_MAX_BYTES / 1024));
     }
     let document =
-        json::Document::parse(without_mark(text)).map_err(|fault| format!("it is not JSON: {fault}"))?;
+        json::JsonDocument::parse(without_mark(text)).map_err(|fault| format!("it is not JSON: {fault}"))?;
     if is_crowded(&document.root) {
         return Err(format!("it has an object of more than {KEYS_MAX} keys"));
     }
