@@ -25,10 +25,10 @@ enum SimilarityBasis {
 }
 
 impl Fingerprint {
-    pub fn of(sheet: &DocView<'_>) -> Fingerprint {
-        let direction = sheet.vector();
+    pub fn of(doc: &DocView<'_>) -> Fingerprint {
+        let direction = doc.vector();
         if direction.is_zero() {
-            return Fingerprint::new(SimilarityBasis::Terms, folded_terms(sheet));
+            return Fingerprint::new(SimilarityBasis::Terms, folded_terms(doc));
         }
         let small = QuantizedVector::of(&direction);
         Fingerprint::new(SimilarityBasis::Meaning, small.steps().map(i16::from))
@@ -50,9 +50,9 @@ impl Fingerprint {
 }
 
 /// Hashes terms into the dimensions with a random sign, so that terms of unrelated texts cancel out.
-fn folded_terms(sheet: &DocView<'_>) -> [i16; DIMENSIONS] {
+fn folded_terms(doc: &DocView<'_>) -> [i16; DIMENSIONS] {
     let mut steps = [0_i16; DIMENSIONS];
-    for Term(term) in sheet.passages.iter().flat_map(|passage| passage.terms()) {
+    for Term(term) in doc.passages.iter().flat_map(|passage| passage.terms()) {
         let at = usize::try_from(term).unwrap_or(0) % DIMENSIONS;
         let sign = if term.leading_zeros() == 0 { -1 } else { 1 };
         steps[at] = (steps[at] + sign).clamp(-127, 127);

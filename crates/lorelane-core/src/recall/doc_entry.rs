@@ -367,8 +367,8 @@ mod tests {
     proptest! {
         #[test]
         fn any_bytes_are_read(bytes in prop::collection::vec(any::<u8>(), 0..900)) {
-            let sheet = read(&bytes);
-            for part in &sheet.passages {
+            let doc = read(&bytes);
+            for part in &doc.passages {
                 part.count(Term(7));
             }
         }

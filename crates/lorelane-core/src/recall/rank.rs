@@ -161,7 +161,7 @@ fn hit(
     weighed: &ScoredPassage,
     considered: &Candidate,
 ) -> Hit {
-    let confidence = doc_entry::read(&considered.sheet).confidence;
+    let confidence = doc_entry::read(&considered.doc).confidence;
     let entry = &considered.entry;
     let signals =
         weighed.parts.iter().copied().chain(tie_breakers(weights, considered, confidence, query.now));
@@ -181,7 +181,7 @@ fn hit(
 fn collapsed(hits: Vec<(usize, Hit)>, considered: &[Candidate]) -> Vec<(usize, Hit)> {
     let mut kept: Vec<(usize, Hit, Vec<Term>)> = Vec::new();
     for (memory, hit) in hits {
-        let terms = terms_of(&considered[memory].sheet);
+        let terms = terms_of(&considered[memory].doc);
         let same = kept.iter_mut().take(SAME_AMONG).find(|(_, _, others)| says_the_same(&terms, others));
         match same {
             Some((_, better, _)) => better.same.push(hit.address),

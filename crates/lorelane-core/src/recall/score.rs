@@ -22,7 +22,7 @@ const B: f32 = 0.5;
 pub struct Candidate {
     pub entry: MemorySummary,
     /// Its doc entry; empty if the memory no longer exists.
-    pub sheet: Vec<u8>,
+    pub doc: Vec<u8>,
     /// The packed vectors of its passages by the added model; empty if the model has not read them.
     pub second: Vec<u8>,
     pub pinned: bool,
@@ -158,9 +158,9 @@ pub fn score(
     let mut raw = Vec::new();
     for (memory, considered) in considered.iter().enumerate() {
         let from = raw.len();
-        let sheet = doc_entry::read(&considered.sheet);
-        scale.passages(asked, memory, &sheet, &mut raw);
-        let sections: Vec<usize> = sheet.passages.iter().map(|passage| passage.section).collect();
+        let doc = doc_entry::read(&considered.doc);
+        scale.passages(asked, memory, &doc, &mut raw);
+        let sections: Vec<usize> = doc.passages.iter().map(|passage| passage.section).collect();
         let said = calibration::meanings(asked, &considered.second, &sections);
         raw[from..].iter_mut().zip(said).for_each(|(raw, said)| raw.second = Some(said));
     }
@@ -208,7 +208,7 @@ pub fn score(
         })
         .collect();
     // Ties are broken by content: a file name decides nothing, so that renaming files changes no result.
-    let order = |weighed: &ScoredPassage| (&considered[weighed.memory].sheet, weighed.lines);
+    let order = |weighed: &ScoredPassage| (&considered[weighed.memory].doc, weighed.lines);
     passages.sort_by(|a, b| b.score.total_cmp(&a.score).then_with(|| order(a).cmp(&order(b))));
     let most = |of: fn(&ScoredPassage) -> f32| passages.iter().map(of).fold(0.0, f32::max);
     let stranger = asked.names_strangers(&statistics.doc_freqs);
@@ -248,8 +248,8 @@ impl Scale {
         Scale { rarity: among(statistics.passages), telling, total, average }
     }
 
-    fn passages(&self, asked: &AnalyzedQuery, memory: usize, sheet: &DocView<'_>, all: &mut Vec<Features>) {
-        let passages = &sheet.passages;
+    fn passages(&self, asked: &AnalyzedQuery, memory: usize, doc: &DocView<'_>, all: &mut Vec<Features>) {
+        let passages = &doc.passages;
         let width = asked.terms.len();
         let mut counts = vec![0.0_f32; passages.len() * width];
         let mut speaks = vec![false; passages.len()];
@@ -265,7 +265,7 @@ impl Scale {
         let unit = Units { passages, counts: &counts, cosines: &cosines, width };
         let whole = 0..passages.len();
         let whole_length = self.average * passages.len() as f32;
-        let in_memory = (self.words(&unit, whole.clone(), whole_length), unit.meaning(whole, sheet.sum_norm));
+        let in_memory = (self.words(&unit, whole.clone(), whole_length), unit.meaning(whole, doc.sum_norm));
         let mut section = (0..0, 0.0, 0.0);
         for (at, passage) in passages.iter().enumerate() {
             if !section.0.contains(&at) {

@@ -18,10 +18,10 @@ const NOW: Timestamp = Timestamp(1_772_000_000);
 fn considered(name: &str, text: &str) -> Candidate {
     let path = RelPath::parse(&format!("{name}.md")).expect("a name");
     let MemoryFile { document, memory } = Notes.read(&path, text.into()).into_memory().expect("a note");
-    let sheet = DocEntry::of(&memory, &Notes.passages(&document), &Table::built_in(), FieldBoost::default());
+    let doc = DocEntry::of(&memory, &Notes.passages(&document), &Table::built_in(), FieldBoost::default());
     Candidate {
         entry: MemorySummary::of(&memory, &path),
-        sheet: sheet.to_bytes(),
+        doc: doc.to_bytes(),
         second: Vec::new(),
         pinned: false,
     }
@@ -30,8 +30,8 @@ fn considered(name: &str, text: &str) -> Candidate {
 /// Asks a few memories as an index that holds no others would.
 fn ask(text: &str, memories: &[Candidate], grouping: ResultMode) -> SearchResults {
     let asked = AnalyzedQuery::new(text, &[Language::English], &Table::built_in());
-    let sheets: Vec<_> = memories.iter().map(|memory| doc_entry::read(&memory.sheet)).collect();
-    let passages: Vec<_> = sheets.iter().flat_map(|sheet| &sheet.passages).collect();
+    let sheets: Vec<_> = memories.iter().map(|memory| doc_entry::read(&memory.doc)).collect();
+    let passages: Vec<_> = sheets.iter().flat_map(|doc| &doc.passages).collect();
     let holds = |variants: &[_]| {
         passages.iter().filter(|passage| variants.iter().any(|term| passage.count(*term).is_some())).count()
             as u64

@@ -41,7 +41,7 @@ pub struct CandidateRow {
     pub id: i64,
     pub entry: MemorySummary,
     /// Its packed entry in the forward index, see `recall::doc_entry`.
-    pub sheet: Vec<u8>,
+    pub doc: Vec<u8>,
     /// The digest of the text that it was made from.
     pub digest: i64,
     /// Whether only its title or tags match. Ranking keeps it only if the query names it.

@@ -8,13 +8,13 @@ use lorelane_core::memory::Address;
 use rusqlite::{OptionalExtension, params};
 
 pub(super) const TABLE: &str = "
-    CREATE TABLE directions (
+    CREATE TABLE embeddings (
         id INTEGER NOT NULL, model TEXT NOT NULL, bytes BLOB NOT NULL, PRIMARY KEY (id, model)
     );
 ";
-pub(super) const EMPTY: &str = "DELETE FROM directions;";
+pub(super) const EMPTY: &str = "DELETE FROM embeddings;";
 /// For a memory that is gone or has changed.
-pub(super) const FORGET: &str = "DELETE FROM directions WHERE id = ?";
+pub(super) const FORGET: &str = "DELETE FROM embeddings WHERE id = ?";
 
 /// A memory that a model has not embedded yet.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -29,7 +29,7 @@ impl Index {
     /// The packed embeddings of these memories; empty for those that the model has not embedded yet.
     pub fn embeddings(&self, model: &str, ids: &[i64]) -> Result<Vec<Vec<u8>>, IndexError> {
         let fault = self.fault("search");
-        let sql = "SELECT bytes FROM directions WHERE id = ? AND model = ?";
+        let sql = "SELECT bytes FROM embeddings WHERE id = ? AND model = ?";
         let mut query = self.db.prepare(sql).map_err(&fault)?;
         let mut read = |id: &i64| query.query_row(params![id, model], |row| row.get(0)).optional();
         ids.iter().map(|id| Ok(read(id).map_err(&fault)?.unwrap_or_default())).collect()
@@ -39,7 +39,7 @@ impl Index {
     pub fn unread(&self, model: &str, after: i64, most: usize) -> Result<Vec<Unembedded>, IndexError> {
         let fault = self.fault("read");
         let sql = "SELECT id, address, digest FROM memories WHERE id > ?2 AND status = 'active'
-            AND NOT EXISTS (SELECT 1 FROM directions WHERE directions.id = memories.id AND model = ?1)
+            AND NOT EXISTS (SELECT 1 FROM embeddings WHERE embeddings.id = memories.id AND model = ?1)
             ORDER BY id LIMIT ?3";
         let mut query = self.db.prepare(sql).map_err(&fault)?;
         let most = i64::try_from(most).unwrap_or(i64::MAX);
@@ -58,13 +58,13 @@ impl Index {
 
     /// Stores a memory's embeddings, unless its text has changed meanwhile, and deletes those of other models.
     /// Returns whether they were stored.
-    pub fn put_directions(&self, model: &str, of: &Unembedded, bytes: &[u8]) -> Result<bool, IndexError> {
+    pub fn put_embeddings(&self, model: &str, of: &Unembedded, bytes: &[u8]) -> Result<bool, IndexError> {
         let fault = self.fault("write");
         let made = self.db.unchecked_transaction().map_err(&fault)?;
         let sql =
-            "INSERT OR REPLACE INTO directions SELECT id, ?2, ?4 FROM memories WHERE id = ?1 AND digest = ?3";
+            "INSERT OR REPLACE INTO embeddings SELECT id, ?2, ?4 FROM memories WHERE id = ?1 AND digest = ?3";
         let kept = made.execute(sql, params![of.id, model, of.digest, bytes]).map_err(&fault)?;
-        made.execute("DELETE FROM directions WHERE id = ? AND model <> ?", params![of.id, model])
+        made.execute("DELETE FROM embeddings WHERE id = ? AND model <> ?", params![of.id, model])
             .map_err(&fault)?;
         made.commit().map_err(&fault)?;
         Ok(kept > 0)

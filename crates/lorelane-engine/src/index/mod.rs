@@ -46,7 +46,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 /// Raise it with every change of the tables or of what they hold.
-const STAMP: i32 = 13;
+const STAMP: i32 = 14;
 /// Identifies the embedding table that the embeddings are from: those of two tables cannot be compared.
 const MODEL: i32 = model_number(lorelane_core::embed::MODEL_ID.as_bytes());
 /// Another process writes for milliseconds; a search does not wait longer.
@@ -337,9 +337,9 @@ impl Index {
         by: RowSource,
         rows: impl Iterator<Item = Row>,
         times: &FolderTimes,
-        take_apart: Analyze<'_>,
+        analyze: Analyze<'_>,
     ) -> Result<(), IndexError> {
-        self.write(None, by, rows, times, take_apart)
+        self.write(None, by, rows, times, analyze)
     }
 
     /// Replaces all rows by these. What was analyzed before and has the same text is kept, except with
@@ -348,10 +348,10 @@ impl Index {
         &mut self,
         rows: impl Iterator<Item = Row>,
         times: &FolderTimes,
-        take_apart: Analyze<'_>,
+        analyze: Analyze<'_>,
         rebuild: Rebuild,
     ) -> Result<(), IndexError> {
-        self.write(Some(rebuild), RowSource::Scan, rows, times, take_apart)
+        self.write(Some(rebuild), RowSource::Scan, rows, times, analyze)
     }
 
     fn write(
@@ -360,7 +360,7 @@ impl Index {
         by: RowSource,
         rows: impl Iterator<Item = Row>,
         times: &FolderTimes,
-        take_apart: Analyze<'_>,
+        analyze: Analyze<'_>,
     ) -> Result<(), IndexError> {
         let fault = self.fault("write");
         if fresh.is_some() {
@@ -388,7 +388,7 @@ impl Index {
         }
         // Folder mtimes are passed only after all folders were scanned.
         let more_come = times.is_empty();
-        rows::put(&made, by, rows, known, take_apart, more_come).map_err(&fault)?;
+        rows::put(&made, by, rows, known, analyze, more_come).map_err(&fault)?;
         if fresh.is_some() {
             made.execute_batch(ORDERS).map_err(&fault)?;
             unaudited::after_rebuild(&made).map_err(&fault)?;

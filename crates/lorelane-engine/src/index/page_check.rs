@@ -344,18 +344,19 @@ mod tests {
                 let text = name(number).repeat(1 + rng.below(most));
                 let row = params![format!("{number:03}{}", name(number)), text];
                 made.execute("REPLACE INTO unreadable VALUES (?, ?, 0, 0)", row).unwrap();
-                let sheet = params![number as i64, text.as_bytes()];
-                made.execute("REPLACE INTO sheets VALUES (?, 0, ?)", sheet).unwrap();
-                made.execute("DELETE FROM sheets WHERE id = ?", [rng.below(600) as i64]).unwrap();
+                let doc = params![number as i64, text.as_bytes()];
+                made.execute("REPLACE INTO forward_index VALUES (?, 0, ?)", doc).unwrap();
+                made.execute("DELETE FROM forward_index WHERE id = ?", [rng.below(600) as i64]).unwrap();
             }
             made.commit().unwrap();
             if rng.one_in(3) {
                 index.shorten_log(0);
             }
         }
-        for sql in
-            ["DELETE FROM unreadable WHERE path LIKE '%leaves'", "DELETE FROM sheets WHERE id % 3 <> 0"]
-        {
+        for sql in [
+            "DELETE FROM unreadable WHERE path LIKE '%leaves'",
+            "DELETE FROM forward_index WHERE id % 3 <> 0",
+        ] {
             index.db.execute(sql, []).unwrap();
         }
         index.scrub().unwrap();

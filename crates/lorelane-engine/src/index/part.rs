@@ -111,9 +111,9 @@ impl Index {
         category: Category,
         limit: usize,
     ) -> rusqlite::Result<Vec<MemorySummary>> {
-        let unfiled = PendingMemories::read(&self.db)?;
+        let pending = PendingMemories::read(&self.db)?;
         let mut having = PostingList::default();
-        Postings::new(&self.db, &unfiled)?.read(term, u64::MAX, &mut having)?;
+        Postings::new(&self.db, &pending)?.read(term, u64::MAX, &mut having)?;
         let mut times = self.db.prepare(
             "SELECT ifnull(updated, created), address FROM memories WHERE id = ? AND category = ? AND status = ?",
         )?;

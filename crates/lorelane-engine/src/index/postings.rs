@@ -22,9 +22,9 @@ pub(super) const TABLES: &str = "
         term INTEGER NOT NULL, span INTEGER NOT NULL, passages INTEGER NOT NULL, memories BLOB NOT NULL,
         PRIMARY KEY (term, span)
     ) WITHOUT ROWID;
-    CREATE TABLE unfiled (id INTEGER PRIMARY KEY, filed BLOB NOT NULL);
+    CREATE TABLE pending (id INTEGER PRIMARY KEY, filed BLOB NOT NULL);
 ";
-pub(super) const EMPTY: &str = "DELETE FROM postings; DELETE FROM unfiled;";
+pub(super) const EMPTY: &str = "DELETE FROM postings; DELETE FROM pending;";
 
 /// Memories per row, and the most that are flushed at once: all their terms are in memory then.
 const SPAN: i64 = 4_096;
@@ -85,9 +85,8 @@ impl Posting {
     }
 
     /// The posting of a term for a memory with this entry.
-    fn in_sheet(sheet: &DocView<'_>, term: Term) -> Option<Posting> {
-        let held =
-            sheet.passages.iter().filter_map(|passage| Some(Posting::by(passage, passage.count(term)?)));
+    fn in_sheet(doc: &DocView<'_>, term: Term) -> Option<Posting> {
+        let held = doc.passages.iter().filter_map(|passage| Some(Posting::by(passage, passage.count(term)?)));
         held.reduce(Posting::with)
     }
 
@@ -106,9 +105,9 @@ impl Posting {
 }
 
 /// All terms of a memory with this entry.
-fn terms_of(sheet: &DocView<'_>) -> BTreeMap<Term, Posting> {
+fn terms_of(doc: &DocView<'_>) -> BTreeMap<Term, Posting> {
     let mut terms: BTreeMap<Term, Posting> = BTreeMap::new();
-    for passage in &sheet.passages {
+    for passage in &doc.passages {
         for (term, count) in passage.counts() {
             let held = Posting::by(passage, count);
             terms.entry(term).and_modify(|known| *known = known.with(held)).or_insert(held);
@@ -151,7 +150,7 @@ impl<'d> PendingPostings<'d> {
     pub(super) fn new(db: &'d Connection) -> rusqlite::Result<PendingPostings<'d>> {
         // The terms a memory is still indexed under are kept until the flush, however often it changes: so nothing
         // of its old text is found.
-        let note = db.prepare("INSERT OR IGNORE INTO unfiled VALUES (?, ?)")?;
+        let note = db.prepare("INSERT OR IGNORE INTO pending VALUES (?, ?)")?;
         Ok(PendingPostings { db, note, noted: 0 })
     }
 
@@ -174,7 +173,7 @@ impl<'d> PendingPostings<'d> {
 
     pub(super) fn finish(self, more_come: bool) -> rusqlite::Result<()> {
         let most = if more_come { UNFILED_AMONG_MANY } else { UNFILED_MAX };
-        let waiting: i64 = self.db.query_row("SELECT count(*) FROM unfiled", [], |row| row.get(0))?;
+        let waiting: i64 = self.db.query_row("SELECT count(*) FROM pending", [], |row| row.get(0))?;
         if waiting > most { flush(self.db) } else { Ok(()) }
     }
 }
@@ -189,7 +188,7 @@ struct PostingUpdate {
 /// Writes the postings of all pending memories.
 pub(super) fn flush(db: &Connection) -> rusqlite::Result<()> {
     let mut moves = Vec::new();
-    let mut query = db.prepare("SELECT id, filed, bytes FROM unfiled LEFT JOIN sheets USING (id)")?;
+    let mut query = db.prepare("SELECT id, filed, bytes FROM pending LEFT JOIN forward_index USING (id)")?;
     let mut rows = query.query([])?;
     while let Some(row) = rows.next()? {
         let id = row.get(0)?;
@@ -230,7 +229,7 @@ pub(super) fn flush(db: &Connection) -> rusqlite::Result<()> {
             put.execute(params![term, span, passages, bytes])?;
         }
     }
-    db.execute("DELETE FROM unfiled", []).map(drop)
+    db.execute("DELETE FROM pending", []).map(drop)
 }
 
 /// The entries of pending memories; their postings on disk are outdated.
@@ -238,9 +237,9 @@ pub(super) struct PendingMemories(BTreeMap<i64, Vec<u8>>);
 
 impl PendingMemories {
     pub(super) fn read(db: &Connection) -> rusqlite::Result<PendingMemories> {
-        let mut query = db.prepare("SELECT id, bytes FROM unfiled LEFT JOIN sheets USING (id)")?;
-        let sheet = |row: &Row<'_>| row.get::<_, Option<_>>(1).map(Option::unwrap_or_default);
-        let rows = query.query_map([], |row| Ok((row.get(0)?, sheet(row)?)))?;
+        let mut query = db.prepare("SELECT id, bytes FROM pending LEFT JOIN forward_index USING (id)")?;
+        let doc = |row: &Row<'_>| row.get::<_, Option<_>>(1).map(Option::unwrap_or_default);
+        let rows = query.query_map([], |row| Ok((row.get(0)?, doc(row)?)))?;
         rows.collect::<rusqlite::Result<_>>().map(PendingMemories)
     }
 }
@@ -248,7 +247,7 @@ impl PendingMemories {
 /// Reads postings, with the pending memories merged in.
 pub(super) struct Postings<'d> {
     rows: Statement<'d>,
-    unfiled: BTreeMap<i64, DocView<'d>>,
+    pending: BTreeMap<i64, DocView<'d>>,
 }
 
 /// The memories that have a term.
@@ -260,9 +259,9 @@ pub(super) struct PostingList {
 }
 
 impl<'d> Postings<'d> {
-    pub(super) fn new(db: &'d Connection, unfiled: &'d PendingMemories) -> rusqlite::Result<Postings<'d>> {
-        let unfiled = unfiled.0.iter().map(|(id, bytes)| (*id, doc_entry::read(bytes))).collect();
-        Ok(Postings { rows: db.prepare("SELECT passages, memories FROM postings WHERE term = ?")?, unfiled })
+    pub(super) fn new(db: &'d Connection, pending: &'d PendingMemories) -> rusqlite::Result<Postings<'d>> {
+        let pending = pending.0.iter().map(|(id, bytes)| (*id, doc_entry::read(bytes))).collect();
+        Ok(Postings { rows: db.prepare("SELECT passages, memories FROM postings WHERE term = ?")?, pending })
     }
 
     /// Adds the memories that have this term; not all of them if it occurs in more than `most` passages.
@@ -276,19 +275,19 @@ impl<'d> Postings<'d> {
         while let Some(row) = rows.next()? {
             let passages: i64 = row.get(0)?;
             having.passages += u64::try_from(passages).unwrap_or(0);
-            if having.passages > most && self.unfiled.is_empty() {
+            if having.passages > most && self.pending.is_empty() {
                 continue;
             }
             for (id, held) in unpacked(row.get_ref(1)?.as_blob()?) {
-                if self.unfiled.contains_key(&id) {
+                if self.pending.contains_key(&id) {
                     having.passages -= u64::from(held.passages);
                 } else {
                     having.memories.push((id, held));
                 }
             }
         }
-        for (id, sheet) in &self.unfiled {
-            if let Some(held) = Posting::in_sheet(sheet, Term(term)) {
+        for (id, doc) in &self.pending {
+            if let Some(held) = Posting::in_sheet(doc, Term(term)) {
                 having.passages += u64::from(held.passages);
                 having.memories.push((*id, held));
             }
@@ -299,11 +298,11 @@ impl<'d> Postings<'d> {
 
 /// Every posting, as a search would read it: a dump does not depend on what is pending.
 pub(super) fn all(db: &Connection) -> rusqlite::Result<Vec<(Term, i64, Posting)>> {
-    let unfiled = PendingMemories::read(db)?;
-    let mut postings = Postings::new(db, &unfiled)?;
+    let pending = PendingMemories::read(db)?;
+    let mut postings = Postings::new(db, &pending)?;
     let mut query = db.prepare("SELECT DISTINCT term FROM postings")?;
     let mut terms = query.query_map([], |row| row.get(0).map(Term))?.collect::<rusqlite::Result<Vec<_>>>()?;
-    terms.extend(postings.unfiled.values().flat_map(|sheet| terms_of(sheet).into_keys()));
+    terms.extend(postings.pending.values().flat_map(|doc| terms_of(doc).into_keys()));
     terms.sort_unstable();
     terms.dedup();
     let mut all = Vec::new();

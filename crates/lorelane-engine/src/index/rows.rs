@@ -28,7 +28,7 @@ pub(super) fn put(
     by: RowSource,
     rows: impl Iterator<Item = Row>,
     fresh: Option<KnownIds>,
-    take_apart: Analyze<'_>,
+    analyze: Analyze<'_>,
     more_come: bool,
 ) -> rusqlite::Result<()> {
     let is_fresh = fresh.is_some();
@@ -47,7 +47,7 @@ pub(super) fn put(
     let mut former = KnownRows::new(db, fresh)?;
     let mut names = TitleTermDelta::default();
     let mut changes = unaudited::UnauditedChanges::new(db, by)?;
-    let mut texts = Texts { sheets: ForwardIndex::new(db)?, links: LinkWriter::new(db)? };
+    let mut texts = Texts { forward_index: ForwardIndex::new(db)?, links: LinkWriter::new(db)? };
     for row in rows {
         match row {
             Row::Memory { entry, listing, seen, file } => {
@@ -68,7 +68,7 @@ pub(super) fn put(
                 let id = number.unwrap_or_else(|| db.last_insert_rowid());
                 names.come(id, name);
                 if before.is_none_or(|(_, known)| known != digest) {
-                    texts.put(id, &file, take_apart, before.is_none())?;
+                    texts.put(id, &file, analyze, before.is_none())?;
                 }
             }
             Row::Unreadable { path, what, seen } => {
@@ -90,30 +90,24 @@ pub(super) fn put(
     for (id, _) in former.known.into_iter().flat_map(KnownIds::into_values) {
         texts.forget(id)?;
     }
-    texts.sheets.finish(more_come)?;
+    texts.forward_index.finish(more_come)?;
     names.write(db, is_fresh)
 }
 
 /// Everything derived from the text of a memory: replaced and deleted with it.
 struct Texts<'d> {
-    sheets: ForwardIndex<'d>,
+    forward_index: ForwardIndex<'d>,
     links: LinkWriter<'d>,
 }
 
 impl Texts<'_> {
-    fn put(
-        &mut self,
-        id: i64,
-        file: &MemoryFile,
-        take_apart: Analyze<'_>,
-        fresh: bool,
-    ) -> rusqlite::Result<()> {
-        self.sheets.put(id, &take_apart(file), fresh)?;
+    fn put(&mut self, id: i64, file: &MemoryFile, analyze: Analyze<'_>, fresh: bool) -> rusqlite::Result<()> {
+        self.forward_index.put(id, &analyze(file), fresh)?;
         self.links.put(id, &file.memory, fresh)
     }
 
     fn forget(&mut self, id: i64) -> rusqlite::Result<()> {
-        self.sheets.forget(id)?;
+        self.forward_index.forget(id)?;
         self.links.forget(id)
     }
 }
@@ -252,7 +246,8 @@ pub(super) fn difference(
     if first.is_some() {
         return Ok(first);
     }
-    let counted = [("memories", memories), ("sheets", memories), ("links", links), ("unreadable", others)];
+    let counted =
+        [("memories", memories), ("forward_index", memories), ("links", links), ("unreadable", others)];
     for (table, wanted) in counted {
         let count: i64 = db.query_row(&format!("SELECT count(*) FROM {table}"), [], |row| row.get(0))?;
         if count != wanted {

@@ -1,7 +1,7 @@
 //! The forward index, and the candidates for a query.
 //!
-//! Postings find by words. Sign sketches (table `codes`) find by meaning: a few bytes of one embedding per memory,
-//! many memories per row, so that all are compared in one scan. The forward index (table `sheets`) has everything
+//! Postings find by words. Sign sketches (table `sign_sketches`) find by meaning: a few bytes of one embedding per memory,
+//! many memories per row, so that all are compared in one scan. The forward index (table `forward_index`) has everything
 //! that ranking needs about a memory's passages, in one row.
 
 use super::candidates::{CandidateRow, CandidateSet, Candidates};
@@ -20,14 +20,14 @@ use rusqlite::{Connection, OptionalExtension, Statement, params};
 use std::collections::BTreeSet;
 
 pub(super) const TABLES: &str = "
-    CREATE TABLE sheets (id INTEGER PRIMARY KEY, language INTEGER NOT NULL, bytes BLOB NOT NULL);
-    CREATE INDEX sheets_language ON sheets (language);
-    CREATE TABLE codes (block INTEGER PRIMARY KEY, bytes BLOB NOT NULL);
+    CREATE TABLE forward_index (id INTEGER PRIMARY KEY, language INTEGER NOT NULL, bytes BLOB NOT NULL);
+    CREATE INDEX forward_index_language ON forward_index (language);
+    CREATE TABLE sign_sketches (block INTEGER PRIMARY KEY, bytes BLOB NOT NULL);
     CREATE TABLE totals (passages INTEGER NOT NULL, terms INTEGER NOT NULL);
     INSERT INTO totals VALUES (0, 0);
 ";
 pub(super) const EMPTY: &str = "
-    DELETE FROM sheets; DELETE FROM codes; UPDATE totals SET passages = 0, terms = 0;
+    DELETE FROM forward_index; DELETE FROM sign_sketches; UPDATE totals SET passages = 0, terms = 0;
 ";
 
 /// A term in more passages than this only ranks; it finds candidates only if no other term does.
@@ -69,7 +69,7 @@ pub(super) struct ForwardIndex<'d> {
     put: Statement<'d>,
     forget: Statement<'d>,
     filing: PendingPostings<'d>,
-    forget_directions: Statement<'d>,
+    forget_embeddings: Statement<'d>,
     read_code: Statement<'d>,
     put_code: Statement<'d>,
     add: Statement<'d>,
@@ -81,13 +81,13 @@ pub(super) struct ForwardIndex<'d> {
 impl<'d> ForwardIndex<'d> {
     pub(super) fn new(db: &'d Connection) -> rusqlite::Result<ForwardIndex<'d>> {
         Ok(ForwardIndex {
-            read: db.prepare("SELECT bytes FROM sheets WHERE id = ?")?,
-            put: db.prepare("REPLACE INTO sheets VALUES (?, ?, ?)")?,
-            forget: db.prepare("DELETE FROM sheets WHERE id = ?")?,
+            read: db.prepare("SELECT bytes FROM forward_index WHERE id = ?")?,
+            put: db.prepare("REPLACE INTO forward_index VALUES (?, ?, ?)")?,
+            forget: db.prepare("DELETE FROM forward_index WHERE id = ?")?,
             filing: PendingPostings::new(db)?,
-            forget_directions: db.prepare(embeddings::FORGET)?,
-            read_code: db.prepare("SELECT bytes FROM codes WHERE block = ?")?,
-            put_code: db.prepare("REPLACE INTO codes VALUES (?, ?)")?,
+            forget_embeddings: db.prepare(embeddings::FORGET)?,
+            read_code: db.prepare("SELECT bytes FROM sign_sketches WHERE block = ?")?,
+            put_code: db.prepare("REPLACE INTO sign_sketches VALUES (?, ?)")?,
             add: db.prepare("UPDATE totals SET passages = passages + ?, terms = terms + ?")?,
             block: None,
             passages: 0,
@@ -95,13 +95,13 @@ impl<'d> ForwardIndex<'d> {
         })
     }
 
-    pub(super) fn put(&mut self, id: i64, sheet: &DocEntry, fresh: bool) -> rusqlite::Result<()> {
+    pub(super) fn put(&mut self, id: i64, doc: &DocEntry, fresh: bool) -> rusqlite::Result<()> {
         let before = if fresh { None } else { self.take_back(id)? };
         self.filing.note(id, before.as_deref())?;
-        let bytes = sheet.to_bytes();
+        let bytes = doc.to_bytes();
         self.count(&bytes, 1);
-        self.put.execute(params![id, sheet.language.number(), bytes])?;
-        self.sign_sketch(id, &code(&sheet.vector()))
+        self.put.execute(params![id, doc.language.number(), bytes])?;
+        self.sign_sketch(id, &code(&doc.vector()))
     }
 
     pub(super) fn forget(&mut self, id: i64) -> rusqlite::Result<()> {
@@ -114,7 +114,7 @@ impl<'d> ForwardIndex<'d> {
 
     /// Removes a memory from the totals and returns its previous entry.
     fn take_back(&mut self, id: i64) -> rusqlite::Result<Option<Vec<u8>>> {
-        self.forget_directions.execute([id])?;
+        self.forget_embeddings.execute([id])?;
         let before: Option<Vec<u8>> = self.read.query_row([id], |row| row.get(0)).optional()?;
         if let Some(before) = &before {
             self.count(before, -1);
@@ -176,7 +176,8 @@ fn code(vector: &Vector) -> [u8; CODE] {
 impl Candidates for Index {
     fn languages(&self) -> Result<Vec<Language>, IndexError> {
         let fault = self.fault("search");
-        let mut query = self.db.prepare("SELECT 1 FROM sheets WHERE language = ? LIMIT 1").map_err(&fault)?;
+        let mut query =
+            self.db.prepare("SELECT 1 FROM forward_index WHERE language = ? LIMIT 1").map_err(&fault)?;
         let mut known = Vec::new();
         for language in Language::ALL {
             if query.exists([language.number()]).map_err(&fault)? {
@@ -189,8 +190,8 @@ impl Candidates for Index {
     fn doc_freqs(&self, asked: &AnalyzedQuery) -> Result<Vec<u64>, IndexError> {
         let fault = self.fault("search");
         let _reading = self.reading().map_err(&fault)?;
-        let unfiled = PendingMemories::read(&self.db).map_err(&fault)?;
-        let mut postings = Postings::new(&self.db, &unfiled).map_err(&fault)?;
+        let pending = PendingMemories::read(&self.db).map_err(&fault)?;
+        let mut postings = Postings::new(&self.db, &pending).map_err(&fault)?;
         let counts = asked.terms.iter().map(|term| Ok(posting_list(&mut postings, term, 0)?.passages));
         counts.collect::<rusqlite::Result<Vec<_>>>().map_err(&fault)
     }
@@ -209,8 +210,8 @@ impl Index {
             Ok((unsigned(row, 0)?, unsigned(row, 1)?))
         })?;
         let last = self.last_number()?;
-        let unfiled = PendingMemories::read(&self.db)?;
-        let mut postings = Postings::new(&self.db, &unfiled)?;
+        let pending = PendingMemories::read(&self.db)?;
+        let mut postings = Postings::new(&self.db, &pending)?;
         let mut shared = IdfSums::new(last);
         let mut doc_freqs = Vec::with_capacity(asked.terms.len());
         for term in &asked.terms {
@@ -257,7 +258,7 @@ impl Index {
 
     /// The highest row id.
     fn last_number(&self) -> rusqlite::Result<i64> {
-        self.db.query_row("SELECT ifnull(max(id), 0) FROM sheets", [], |row| row.get(0))
+        self.db.query_row("SELECT ifnull(max(id), 0) FROM forward_index", [], |row| row.get(0))
     }
 
     /// The distance of every memory, by row id, from the query's embedding.
@@ -267,12 +268,12 @@ impl Index {
             return Ok(apart);
         }
         let asked = words_of(&code(asked));
-        let mut query = self.db.prepare("SELECT block, bytes FROM codes")?;
+        let mut query = self.db.prepare("SELECT block, bytes FROM sign_sketches")?;
         let mut rows = query.query([])?;
         while let Some(row) = rows.next()? {
             let first = usize::try_from(row.get::<_, i64>(0)? * BLOCK).unwrap_or(usize::MAX);
-            let codes = row.get_ref(1)?.as_blob()?.as_chunks::<CODE>().0.iter().map(words_of);
-            for (apart, code) in apart.iter_mut().skip(first).zip(codes) {
+            let sign_sketches = row.get_ref(1)?.as_blob()?.as_chunks::<CODE>().0.iter().map(words_of);
+            for (apart, code) in apart.iter_mut().skip(first).zip(sign_sketches) {
                 if code != [0; CODE / 8] {
                     *apart = Hamming::of(code, asked);
                 }
@@ -283,7 +284,7 @@ impl Index {
 
     /// The embedding of the memory in this file; zero if it has none.
     pub fn embedding_of(&self, path: &RelPath) -> Result<Vector, IndexError> {
-        let sql = "SELECT bytes FROM sheets JOIN memories USING (id) WHERE path = ?";
+        let sql = "SELECT bytes FROM forward_index JOIN memories USING (id) WHERE path = ?";
         let bytes: Option<Vec<u8>> = self
             .db
             .query_row(sql, [path.as_str()], |row| row.get(0))
@@ -303,7 +304,7 @@ impl Index {
         for id in nearest_first(&apart, BY_MEANING).take(4 * BY_MEANING) {
             let found = reader.read(id, filter).map_err(&fault)?;
             near.extend(found.map(|found| {
-                let cosine = doc_entry::read(&found.sheet).vector().cosine(direction);
+                let cosine = doc_entry::read(&found.doc).vector().cosine(direction);
                 (found.entry, cosine)
             }));
         }
@@ -315,7 +316,7 @@ impl Index {
         let fault = self.fault("search");
         let _reading = self.reading().map_err(&fault)?;
         let entries = self.entries(ListFilter::default())?.into_iter().filter(|entry| filter.wants(entry));
-        let sql = "SELECT bytes FROM sheets JOIN memories USING (id) WHERE path = ?";
+        let sql = "SELECT bytes FROM forward_index JOIN memories USING (id) WHERE path = ?";
         let mut query = self.db.prepare(sql).map_err(&fault)?;
         let mut shapes = Vec::new();
         for entry in entries {
@@ -332,22 +333,22 @@ impl Index {
         let mut lines = Vec::new();
         let mut path = self.db.prepare("SELECT path FROM memories WHERE id = ?")?;
         let mut path_of = |id: i64| path.query_row([id], |row| row.get::<_, String>(0)).ok();
-        let mut query = self.db.prepare("SELECT id, language, hex(bytes) FROM sheets")?;
+        let mut query = self.db.prepare("SELECT id, language, hex(bytes) FROM forward_index")?;
         let mut rows = query.query([])?;
         while let Some(row) = rows.next()? {
             let (language, bytes): (i64, String) = (row.get(1)?, row.get(2)?);
-            lines.push(format!("sheets\t{:?}\t{language}\t{bytes}\n", path_of(row.get(0)?)));
+            lines.push(format!("forward_index\t{:?}\t{language}\t{bytes}\n", path_of(row.get(0)?)));
         }
         for (term, id, held) in postings::all(&self.db)? {
             lines.push(format!("postings\t{:?}\t{term:?}\t{held:?}\n", path_of(id)));
         }
-        let mut query = self.db.prepare("SELECT block, bytes FROM codes")?;
+        let mut query = self.db.prepare("SELECT block, bytes FROM sign_sketches")?;
         let mut rows = query.query([])?;
         while let Some(row) = rows.next()? {
             let block: i64 = row.get(0)?;
             for (at, code) in (0..).zip(row.get_ref(1)?.as_blob()?.as_chunks::<CODE>().0) {
                 if *code != [0; CODE] {
-                    lines.push(format!("codes\t{:?}\t{code:?}\n", path_of(block * BLOCK + at)));
+                    lines.push(format!("sign_sketches\t{:?}\t{code:?}\n", path_of(block * BLOCK + at)));
                 }
             }
         }
@@ -369,7 +370,8 @@ struct CandidateReader<'d> {
 
 impl<'d> CandidateReader<'d> {
     fn new(db: &'d Connection) -> rusqlite::Result<CandidateReader<'d>> {
-        let sql = format!("SELECT {ENTRY}, bytes, digest FROM memories JOIN sheets USING (id) WHERE id = ?");
+        let sql =
+            format!("SELECT {ENTRY}, bytes, digest FROM memories JOIN forward_index USING (id) WHERE id = ?");
         Ok(CandidateReader { memory: db.prepare(&sql)?, passages: 0 })
     }
 
@@ -377,9 +379,9 @@ impl<'d> CandidateReader<'d> {
         let mut rows = self.memory.query([id])?;
         let Some(row) = rows.next()? else { return Ok(None) };
         let Some(entry) = entry(row).filter(|entry| filter.wants(entry)) else { return Ok(None) };
-        let sheet: Vec<u8> = row.get(ENTRY_COLUMNS)?;
-        self.passages += doc_entry::read(&sheet).passages.len();
-        Ok(Some(CandidateRow { id, entry, sheet, digest: row.get(ENTRY_COLUMNS + 1)?, only_named: false }))
+        let doc: Vec<u8> = row.get(ENTRY_COLUMNS)?;
+        self.passages += doc_entry::read(&doc).passages.len();
+        Ok(Some(CandidateRow { id, entry, doc, digest: row.get(ENTRY_COLUMNS + 1)?, only_named: false }))
     }
 }
 

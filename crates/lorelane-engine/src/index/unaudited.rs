@@ -8,7 +8,7 @@ use lorelane_core::path::RelPath;
 use rusqlite::{Connection, OptionalExtension, Statement, Transaction, params};
 
 pub(super) const TABLE: &str =
-    "CREATE TABLE unexamined (path TEXT PRIMARY KEY, digest INTEGER) WITHOUT ROWID;";
+    "CREATE TABLE unaudited (path TEXT PRIMARY KEY, digest INTEGER) WITHOUT ROWID;";
 /// The row of the lane itself. Without it nothing is recorded: where no hook audits, nobody would ever ask.
 const BEGUN: &str = "";
 
@@ -34,15 +34,15 @@ impl Index {
 
     /// Starts recording changes.
     pub fn begin_examining(&self) -> Result<(), IndexError> {
-        let begun = self.db.execute("INSERT OR IGNORE INTO unexamined VALUES (?, NULL)", [BEGUN]);
+        let begun = self.db.execute("INSERT OR IGNORE INTO unaudited VALUES (?, NULL)", [BEGUN]);
         begun.map(drop).map_err(self.fault("write"))
     }
 
     /// The first files that changed since their last audit.
-    pub fn unexamined(&self, limit: usize) -> Result<Vec<UnauditedChange>, IndexError> {
+    pub fn unaudited(&self, limit: usize) -> Result<Vec<UnauditedChange>, IndexError> {
         let fault = self.fault("read");
         let limit = i64::try_from(limit).unwrap_or(i64::MAX);
-        let sql = format!("SELECT path, digest FROM unexamined WHERE path <> ? ORDER BY path LIMIT {limit}");
+        let sql = format!("SELECT path, digest FROM unaudited WHERE path <> ? ORDER BY path LIMIT {limit}");
         let mut query = self.db.prepare(&sql).map_err(&fault)?;
         let rows =
             query.query_map([BEGUN], |row| Ok((row.get::<_, String>(0)?, row.get(1)?))).map_err(&fault)?;
@@ -54,7 +54,7 @@ impl Index {
 
     /// The digest of the memory that was in this file at its last audit.
     pub fn digest_before(&self, path: &RelPath) -> Result<Option<i64>, IndexError> {
-        let sql = "SELECT digest FROM unexamined WHERE path = ?";
+        let sql = "SELECT digest FROM unaudited WHERE path = ?";
         let changed = self.db.query_row(sql, [path.as_str()], |row| row.get(0)).optional();
         match changed.map_err(self.fault("read"))? {
             Some(before) => Ok(before),
@@ -65,7 +65,7 @@ impl Index {
     /// Marks these files as audited as they are now.
     pub fn set_examined<'p>(&self, paths: impl Iterator<Item = &'p RelPath>) -> Result<(), IndexError> {
         let fault = self.fault("write");
-        let mut examined = self.db.prepare("DELETE FROM unexamined WHERE path = ?").map_err(&fault)?;
+        let mut examined = self.db.prepare("DELETE FROM unaudited WHERE path = ?").map_err(&fault)?;
         for path in paths {
             examined.execute([path.as_str()]).map_err(&fault)?;
         }
@@ -74,7 +74,7 @@ impl Index {
 
     /// Marks everything as audited.
     pub fn set_all_examined(&self) -> Result<(), IndexError> {
-        let examined = self.db.execute("DELETE FROM unexamined WHERE path <> ?", [BEGUN]);
+        let examined = self.db.execute("DELETE FROM unaudited WHERE path <> ?", [BEGUN]);
         examined.map(drop).map_err(self.fault("write"))
     }
 }
@@ -93,8 +93,8 @@ impl<'d> UnauditedChanges<'d> {
             by,
             has_begun: has_begun(db)?,
             // Not replaced: the first change since the last audit has the digest of what was there.
-            add: db.prepare("INSERT OR IGNORE INTO unexamined VALUES (?, ?)")?,
-            remove: db.prepare("DELETE FROM unexamined WHERE path = ?")?,
+            add: db.prepare("INSERT OR IGNORE INTO unaudited VALUES (?, ?)")?,
+            remove: db.prepare("DELETE FROM unaudited WHERE path = ?")?,
         })
     }
 
@@ -135,15 +135,15 @@ pub(super) fn after_rebuild(db: &Transaction<'_>) -> rusqlite::Result<()> {
     db.execute_batch(
         "CREATE TEMP VIEW present AS
              SELECT path, digest FROM memories UNION ALL SELECT path, NULL FROM unreadable;
-         INSERT OR IGNORE INTO unexamined
+         INSERT OR IGNORE INTO unaudited
              SELECT path, digest FROM former EXCEPT SELECT path, digest FROM present;
-         INSERT OR IGNORE INTO unexamined
+         INSERT OR IGNORE INTO unaudited
              SELECT path, NULL FROM present WHERE path NOT IN (SELECT path FROM former);
          DROP VIEW present; DROP TABLE former;",
     )
 }
 
 fn has_begun(db: &Connection) -> rusqlite::Result<bool> {
-    let row = db.query_row("SELECT 1 FROM unexamined WHERE path = ?", [BEGUN], |_| Ok(())).optional()?;
+    let row = db.query_row("SELECT 1 FROM unaudited WHERE path = ?", [BEGUN], |_| Ok(())).optional()?;
     Ok(row.is_some())
 }

@@ -34,15 +34,15 @@ impl Exhaustive {
         let row = |(id, entry): (usize, MemorySummary)| {
             let loaded = workspace.load(&entry.address).unwrap();
             let passages = workspace.files().passages(&loaded);
-            let sheet = DocEntry::of(&loaded.memory, &passages, &Table::built_in(), FieldBoost::default());
+            let doc = DocEntry::of(&loaded.memory, &passages, &Table::built_in(), FieldBoost::default());
             let digest = digest(loaded.document.text.as_bytes());
-            CandidateRow { id: id as i64, entry, sheet: sheet.to_bytes(), digest, only_named: false }
+            CandidateRow { id: id as i64, entry, doc: doc.to_bytes(), digest, only_named: false }
         };
         Exhaustive(entries.into_iter().enumerate().map(row).collect())
     }
 
     fn passages(&self) -> impl Iterator<Item = doc_entry::PassageView<'_>> {
-        self.0.iter().flat_map(|row| doc_entry::read(&row.sheet).passages)
+        self.0.iter().flat_map(|row| doc_entry::read(&row.doc).passages)
     }
 }
 

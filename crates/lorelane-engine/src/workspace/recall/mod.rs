@@ -168,9 +168,9 @@ impl Recall<'_> {
         found.sort_unstable_by(|(_, a), (_, b)| a.entry.address.cmp(&b.entry.address));
         let (considered, origins) = found
             .into_iter()
-            .map(|(lane, CandidateRow { id, entry, sheet, digest, .. })| {
+            .map(|(lane, CandidateRow { id, entry, doc, digest, .. })| {
                 let pinned = pinned.contains(&entry.address);
-                (Candidate { entry, sheet, second: Vec::new(), pinned }, IndexRef { lane, id, digest })
+                (Candidate { entry, doc, second: Vec::new(), pinned }, IndexRef { lane, id, digest })
             })
             .unzip();
         Ok(SearchContext { asked, statistics, considered, origins })
@@ -197,13 +197,13 @@ impl Recall<'_> {
             });
             match said.filter(|(entry, _)| query.wants(entry)) {
                 Some((entry, said)) => {
-                    let sheet = lane.doc_entry(&said).to_bytes();
+                    let doc = lane.doc_entry(&said).to_bytes();
                     // The model's embeddings are of the old text.
-                    *considered = Candidate { entry, sheet, second: Vec::new(), pinned: considered.pinned };
+                    *considered = Candidate { entry, doc, second: Vec::new(), pinned: considered.pinned };
                     differs = true;
                 }
                 None => {
-                    considered.sheet.clear();
+                    considered.doc.clear();
                     differs = true;
                 }
             }

@@ -58,7 +58,7 @@ impl Recall<'_> {
                     learned.passages += texts.len();
                     // Not through `with_index`, which would fall back to an index in memory when the file is busy:
                     // these embeddings are worth keeping only on disk, so a busy index is tried again later.
-                    if lane.index.put_directions(model.id(), &of, &pack(&directions))? {
+                    if lane.index.put_embeddings(model.id(), &of, &pack(&directions))? {
                         learned.memories += 1;
                     }
                 }

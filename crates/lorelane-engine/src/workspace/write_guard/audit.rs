@@ -102,7 +102,7 @@ pub fn audit_external_writes(
             workspace.external_writes().scan_lane()?;
             examined.extend(workspace.external_writes().audit_found(is_excused)?);
             // Files beyond `EXAMINED_MAX` are left for the next call, so the stamp must not hide them.
-            if workspace.lanes.records_mut().with_index(|index| index.unexamined(1))?.is_empty() {
+            if workspace.lanes.records_mut().with_index(|index| index.unaudited(1))?.is_empty() {
                 stamp.keep();
             }
         }
@@ -235,8 +235,7 @@ impl ExternalWrites<'_> {
 
     /// Audits what scans found changed, up to [`EXAMINED_MAX`] files. If excused, all of it counts as audited.
     fn audit_found(&mut self, is_excused: bool) -> Result<Vec<AuditResult>, Failure> {
-        let changed =
-            self.workspace.lanes.records_mut().with_index(|index| index.unexamined(EXAMINED_MAX))?;
+        let changed = self.workspace.lanes.records_mut().with_index(|index| index.unaudited(EXAMINED_MAX))?;
         match is_excused {
             true if changed.is_empty() => Ok(Vec::new()),
             true => {
@@ -252,7 +251,7 @@ impl ExternalWrites<'_> {
         self.workspace.lanes.records_mut().refresh()?;
         self.begin_examining()?;
         let records = self.workspace.lanes.records_mut();
-        let mut gone = records.with_index(|index| index.unexamined(EXAMINED_MAX))?;
+        let mut gone = records.with_index(|index| index.unaudited(EXAMINED_MAX))?;
         gone.retain(|changed| !records.stands(&changed.path));
         if gone.is_empty() {
             return Ok(());
