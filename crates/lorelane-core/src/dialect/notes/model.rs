@@ -1,4 +1,4 @@
-//! Between a note's text and a memory.
+//! Converts between a note's text and a memory.
 
 use super::frontmatter::NoteDocument;
 use super::{NOTE_MAX_BYTES, links, name};
@@ -12,7 +12,7 @@ use crate::text::{cut, one_line};
 use crate::time::{TimeFault, Timestamp};
 use crate::yaml::{BYTE_ORDER_MARK, FieldEdit, KEYS_MAX, ScalarStyle, YamlValue};
 
-/// The keys that a memory's own fields say.
+/// The keys that are fields of [`Memory`]; all others go to `extra`.
 const MODELLED: [&str; 10] = [
     "title",
     "type",
@@ -26,7 +26,7 @@ const MODELLED: [&str; 10] = [
     "archived_reason",
 ];
 
-/// A text as a note, or why it is none.
+/// Parses a text as a note, or returns why it cannot be one.
 pub(super) fn open(text: &str) -> Result<NoteDocument<'_>, String> {
     if text.len() > NOTE_MAX_BYTES {
         return Err(format!("it is larger than {} KiB", NOTE_MAX_BYTES / 1024));
@@ -38,7 +38,7 @@ pub(super) fn open(text: &str) -> Result<NoteDocument<'_>, String> {
     Ok(document)
 }
 
-/// The note of a document that was read.
+/// The note in a parsed document.
 pub(super) fn note_of<'d>(document: &'d Document, address: &Address) -> Result<NoteDocument<'d>, Refusal> {
     match &document.syntax {
         Syntax::Note(spans) => Ok(spans.in_text(&document.text)),
@@ -69,7 +69,7 @@ pub(super) fn memory(document: &NoteDocument<'_>, address: Address) -> Memory {
     }
 }
 
-/// What is not as it should be, beside the problems of its frontmatter.
+/// All problems of a note, those of its frontmatter first.
 pub(super) fn problems(document: &NoteDocument<'_>) -> Vec<String> {
     let mut problems = document.problems();
     if document.text.starts_with(BYTE_ORDER_MARK) {
@@ -115,7 +115,7 @@ pub(super) fn status(document: &NoteDocument<'_>) -> Option<Status> {
     Status::parse(text_of(document, "status")?.trim())
 }
 
-/// A list, or one text with commas.
+/// Tags are a YAML list or one comma-separated string.
 pub(super) fn tags(document: &NoteDocument<'_>) -> Vec<String> {
     match document.get("tags").map(|entry| &entry.value) {
         Some(YamlValue::List(items, _)) => items.iter().map(|item| item.text.clone()).collect(),
@@ -127,7 +127,7 @@ pub(super) fn tags(document: &NoteDocument<'_>) -> Vec<String> {
     }
 }
 
-/// What a note is called that does not say so itself: as its first heading, else as its file.
+/// The title of a note without the key `title`: its first heading, else its file name.
 fn title_without_key(body: &str, address: &Address) -> String {
     let heading = markdown::title(body).map(one_line).filter(|title| !title.is_empty());
     heading.unwrap_or_else(|| name::stem(address).to_owned())
@@ -138,7 +138,7 @@ fn lifecycle(document: &NoteDocument<'_>, address: &Address) -> Lifecycle {
     let reason = |key: &str| text_of(document, key).map(str::to_owned);
     let retired = || Lifecycle::Retired { at: at("retired_at"), reason: reason("retired_reason") };
     match (trash::deleted_at(address), status(document)) {
-        // What was deleted still says `active` in its frontmatter: the folder is what counts.
+        // `ragdocs` deletes a note by moving it, so its frontmatter still says `active`: the folder decides.
         (Some(deleted), Some(Status::Retired)) => match retired() {
             Lifecycle::Retired { at: None, reason } => Lifecycle::Retired { at: deleted, reason },
             retired => retired,
@@ -152,13 +152,14 @@ fn lifecycle(document: &NoteDocument<'_>, address: &Address) -> Lifecycle {
     }
 }
 
-/// The other keys, each with its value as it stands in the file: nothing is lost by not understanding it.
+/// The other keys with their source text, so that nothing is lost by not parsing it. Without the indent and line
+/// ends of its file, so that it can be written to another one.
 fn extra(document: &NoteDocument<'_>) -> Object {
     let others = document.entries().iter().filter(|entry| !MODELLED.contains(&entry.key.as_str()));
     others.map(|entry| (entry.key.clone(), Json::Text(document.source(entry)))).collect()
 }
 
-/// The text of `after`, starting from `base`: only what reads differently is set.
+/// The text of `after`, starting from `base`. Only keys whose value differs are set, so the rest keeps its bytes.
 pub(super) fn written(base: Option<&Document>, after: &Memory) -> Result<String, Refusal> {
     let address = &after.address;
     let Body::Prose(body) = &after.body else {
@@ -212,14 +213,14 @@ pub(super) fn written(base: Option<&Document>, after: &Memory) -> Result<String,
         let source = value.as_text().unwrap_or_default();
         set(now.extra.get(key) != Some(value), key, FieldEdit::Source(source));
     }
-    // The title may be the body's own heading.
+    // The key is only needed if neither the heading nor the file name gives this title.
     let key = text_of(&document, "title").filter(|title| !title.is_empty()).map(str::to_owned);
     let title = key.unwrap_or_else(|| title_without_key(body, address));
     set(title != after.title, "title", FieldEdit::Text(&after.title));
     Ok(document.edited(&edits, Some(body.as_str()).filter(|_| now.body != after.body)))
 }
 
-/// A time without quotes stays so, though as a text it would need them.
+/// A time written without quotes stays unquoted, although YAML would quote it as a string.
 fn time_edit<'t>(document: &NoteDocument<'_>, key: &str, at: Option<&'t str>) -> FieldEdit<'t> {
     let is_plain = matches!(document.get(key).map(|entry| &entry.value), Some(YamlValue::Scalar(token)) if token.style == ScalarStyle::Plain);
     match at {
@@ -229,7 +230,7 @@ fn time_edit<'t>(document: &NoteDocument<'_>, key: &str, at: Option<&'t str>) ->
     }
 }
 
-/// What other lanes can say and a note cannot.
+/// Rejects a memory with fields that records have and notes do not.
 fn refuse_inexpressible(after: &Memory) -> Result<(), Refusal> {
     let deleted = trash::deleted_at(&after.address).is_some();
     let (field, expected, fix) = if after.kind.note_type().is_none() {
@@ -248,7 +249,7 @@ fn refuse_inexpressible(after: &Memory) -> Result<(), Refusal> {
     Err(invalid(&after.address, field, expected, "null", fix))
 }
 
-/// Whatever the rules above forgot is not written: a reader must find the memory that was saved.
+/// The last check before a write, for cases the rules above miss: the text must parse back to the saved memory.
 pub(super) fn refuse_what_reads_differently(file: &MemoryFile, after: &Memory) -> Result<(), Refusal> {
     let text = &file.document.text;
     if text.len() > NOTE_MAX_BYTES {
