@@ -1,7 +1,7 @@
 //! Notes: Markdown with YAML frontmatter, `[[wikilinks]]`, and a trash folder for deleted notes.
 //!
 //! The format is that of `ragdocs` notes: `type`, `status`, `tags` and `created_at` mean what they mean there.
-//! What `ragdocs` has no key for (when a note was updated, retired or archived, and why) is in keys that it ignores.
+//! What `ragdocs` has no key for (when a note was updated, retired or archived, and why) goes to keys it ignores.
 
 mod compose;
 mod frontmatter;
