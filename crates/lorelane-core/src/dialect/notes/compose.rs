@@ -75,7 +75,7 @@ pub(super) fn create(
         edits.push(("tags", FieldEdit::List(&kept)));
     }
     if given != kept {
-        notices.push(Notice::fixed("tags", "blank, doubled or broken ones were mended"));
+        notices.push(Notice::fixed("tags", "removed empty tags, duplicates and line breaks"));
     }
     if !created {
         edits.push(("created_at", FieldEdit::Text(&now)));
@@ -95,7 +95,7 @@ pub(super) fn revise(
     let MemoryFile { document: old, memory: before } = old;
     let document = note_of(old, address)?;
     if address.is_trash() {
-        let fix = "restore it to its own name first";
+        let fix = "restore it first";
         return Err(invalid(address, "status", "A note in the trash is deleted", "null", fix));
     }
     let mut notices = Vec::new();
@@ -152,7 +152,7 @@ pub(super) fn revise(
         return Ok(Composed { memory: before.clone(), base_text: template, rename_to: None, notices });
     }
     if document.get("created_at").is_some() && after.created != before.created {
-        notices.push(Notice::warning("created_at stays: no update changes it"));
+        notices.push(Notice::warning("created_at was not changed: an update cannot set it"));
         after.created = before.created;
     }
     date_the_lifecycle(before, &mut after, circumstances.now);
@@ -216,7 +216,7 @@ fn appended(old: &NoteDocument<'_>, more: &str, address: &Address) -> Result<Str
     let document = NoteDocument::read(&more);
     if document.frontmatter.is_some() {
         let fix = "leave the frontmatter out, or change the note's own with `lorelane update`";
-        return Err(invalid(address, "content", "Text without a frontmatter of its own", "frontmatter", fix));
+        return Err(invalid(address, "content", "Text without frontmatter", "frontmatter", fix));
     }
     let more = &more[document.body()];
     refuse_empty(address, more)?;
@@ -241,13 +241,13 @@ fn assigned(text: &str, assignment: &Assignment, address: &Address) -> Result<St
             let all = joined(known, &typed);
             Ok(document.with_keys(&[("tags", FieldEdit::List(&all))]))
         }
-        "created_at" | "updated_at" => Err(fixed_field(address, "created_at", "It follows the clock")),
+        "created_at" | "updated_at" => Err(fixed_field(address, "created_at", "lorelane sets it")),
         "status" | "retired_at" | "retired_reason" | "archived_at" | "archived_reason" => {
             let fix = "Use `lorelane retire`, `lorelane archive` or `lorelane restore`";
             Err(fixed_field(address, "status", fix))
         }
         "type" if NoteType::parse(&value).is_none() => Err(unknown_type(address, &value)),
-        "" => Err(invalid(address, "frontmatter", "A key has a name", "\"\"", "name the key")),
+        "" => Err(invalid(address, "frontmatter", "A key needs a name", "\"\"", "name the key")),
         key => Ok(document.with_keys(&[(key, FieldEdit::Text(&value))])),
     }
 }
@@ -261,10 +261,10 @@ fn fixed_field(address: &Address, field: &'static str, fix: &str) -> Refusal {
 pub fn no_fields(address: &Address, fields: &Object) -> Refusal {
     let fault = |(field, value): (&str, &Json)| {
         let (expected, fix) = match field {
-            "confidence" => ("A note has no confidence", "say in the text how sure it is"),
-            "related_files" => ("A note names files in its text", "link them there, as in [[src/auth.rs]]"),
+            "confidence" => ("A note has no confidence", "state in the text how sure you are"),
+            "related_files" => ("A note links files in its text", "link them there, as in [[src/auth.rs]]"),
             "content" => ("A note's content is text", "give it as text, not as fields"),
-            _ => ("A note has no such field", "say it in the text"),
+            _ => ("A note has no such field", "put it in the text"),
         };
         let got = cut(&value.render(JsonFormat::LINE), 200);
         FieldFault { field: field.to_owned(), expected: expected.to_owned(), got, fix: fix.to_owned() }
@@ -274,7 +274,7 @@ pub fn no_fields(address: &Address, fields: &Object) -> Refusal {
 
 fn unknown_type(address: &Address, got: &str) -> Refusal {
     let known = NoteType::ALL.map(NoteType::name).join(", ");
-    invalid(address, "type", &format!("One of {known}"), &cut(got, 200), "choose one; a topic is a tag")
+    invalid(address, "type", &format!("One of {known}"), &cut(got, 200), "choose one, or use a tag")
 }
 
 /// Only problems that a change adds are rejected; one that was in the file before does not block the change.
@@ -299,7 +299,7 @@ fn refuse_new_problems(
 
 fn refuse_name(address: &Address) -> Result<(), Refusal> {
     let Some(why) = name::why_not(address.name()) else { return Ok(()) };
-    let (expected, got) = (format!("Another name: {why}"), cut(address.name(), 200));
+    let (expected, got) = (format!("Not a valid name: {why}"), cut(address.name(), 200));
     Err(invalid(address, "filename", &expected, &got, "choose another name"))
 }
 
@@ -307,7 +307,7 @@ fn refuse_empty(address: &Address, body: &str) -> Result<(), Refusal> {
     if !body.trim().is_empty() {
         return Ok(());
     }
-    Err(invalid(address, "content", "A note says something", "\"\"", "write what is worth remembering"))
+    Err(invalid(address, "content", "A note should not be empty", "\"\"", "write what is worth remembering"))
 }
 
 /// The tags of a document; `None` if the value of `tags` is not a list of strings.
@@ -321,9 +321,9 @@ fn tags_to_add_to(document: &NoteDocument<'_>, address: &Address) -> Result<Vec<
     understood_tags(document).ok_or_else(|| {
         let got = document.get("tags").map(|entry| document.source(entry)).unwrap_or_default();
         let fix = format!(
-            "mend the line in the file, or give all of them: `lorelane update {address} --set tags=a,b`"
+            "fix the line in the file, or set all tags again: `lorelane update {address} --set tags=a,b`"
         );
-        let expected = "A list of texts, so that others can join it";
+        let expected = "A list of strings, to which tags can be added";
         invalid(address, "tags", expected, &cut(&one_line(&got), 200), &fix)
     })
 }

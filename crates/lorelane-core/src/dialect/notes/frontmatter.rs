@@ -61,7 +61,7 @@ impl<'t> NoteDocument<'t> {
                 }
             }
             Err(why) => {
-                document.fault = Some(format!("its frontmatter is {why}, so all of it counts as text"));
+                document.fault = Some(format!("its frontmatter is {why}, so everything is read as text"));
             }
         }
         document
@@ -106,10 +106,10 @@ impl<'t> NoteDocument<'t> {
 
 fn worded(problem: &YamlProblem) -> String {
     match problem {
-        YamlProblem::NotAKey { line } => format!("`{line}` in its frontmatter is no key"),
+        YamlProblem::NotAKey { line } => format!("`{line}` in its frontmatter is not a key"),
         YamlProblem::Unreadable { key } => format!("the value of `{key}` in its frontmatter cannot be read"),
         YamlProblem::ColonWithoutQuotes { key } => {
-            format!("the value of `{key}` in its frontmatter has a colon and no quotes")
+            format!("the value of `{key}` in its frontmatter has a colon and needs quotes")
         }
         YamlProblem::Duplicate { key } => format!("`{key}` appears twice; the last one counts"),
     }

@@ -76,7 +76,7 @@ impl Dialect for Notes {
     fn read(&self, path: &RelPath, bytes: Vec<u8>) -> ParsedFile {
         let (mut file, decoded) = ParsedFile::new(bytes);
         let Some(address) = Notes::address_of(path) else {
-            file.problem(path, "it is not where a note may lie".to_owned());
+            file.problem(path, "it is not at a valid path for a note".to_owned());
             return file;
         };
         match decoded.and_then(|()| model::open(&file.document.text)) {

@@ -78,24 +78,24 @@ pub(super) fn problems(document: &NoteDocument<'_>) -> Vec<String> {
     let says_else = |key: &str| document.get(key).is_some_and(|entry| entry.value != YamlValue::Null);
     if note_type(document).is_none() && says_else("type") {
         let known = NoteType::ALL.map(NoteType::name).join(", ");
-        problems.push(format!("type: it is none of {known}; it counts as journal"));
+        problems.push(format!("type: not one of {known}; it is read as journal"));
     }
     if status(document).is_none() && says_else("status") {
-        problems.push("status: it is none of active, retired, archived; it counts as active".to_owned());
+        problems.push("status: not one of active, retired, archived; it is read as active".to_owned());
     }
     for key in ["created_at", "updated_at", "retired_at", "archived_at"] {
         let read = text_of(document, key).ok_or(TimeFault::Form).and_then(Timestamp::read);
         if let (true, Err(fault)) = (says_else(key), read) {
-            problems.push(format!("{key}: it is {fault}"));
+            problems.push(format!("{key}: {fault}"));
         }
     }
     if document.get("tags").is_some_and(|entry| entry.value == YamlValue::Other) {
-        problems.push("tags: they are no list of texts".to_owned());
+        problems.push("tags: not a list of strings".to_owned());
     }
     if document.frontmatter.is_some()
         && NoteDocument::read(&document.text[document.body()]).frontmatter.is_some()
     {
-        problems.push("a second frontmatter follows the first; it counts as text".to_owned());
+        problems.push("a second frontmatter block follows the first; it is read as text".to_owned());
     }
     problems
 }
@@ -234,15 +234,15 @@ fn time_edit<'t>(document: &NoteDocument<'_>, key: &str, at: Option<&'t str>) ->
 fn refuse_inexpressible(after: &Memory) -> Result<(), Refusal> {
     let deleted = trash::deleted_at(&after.address).is_some();
     let (field, expected, fix) = if after.kind.note_type().is_none() {
-        ("type", "A note has the type of a note", "choose one of the types of notes")
+        ("type", "One of the note types", "choose a note type")
     } else if after.confidence.is_some() {
-        ("confidence", "A note has no confidence", "say in the text how sure it is")
+        ("confidence", "A note has no confidence", "state in the text how sure you are")
     } else if !after.about.is_empty() {
-        ("related_files", "A note names files in its text", "link them there, as in [[src/auth.rs]]")
+        ("related_files", "A note links files in its text", "link them there, as in [[src/auth.rs]]")
     } else if !after.history.is_empty() || after.revised > 0 {
-        ("history", "A note keeps no history in its file", "`lorelane log` has it")
+        ("history", "A note has no history in its file", "use `lorelane log`")
     } else if deleted && after.lifecycle.status() != Status::Retired {
-        ("status", "A note in the trash is deleted", "restore it to its own name first")
+        ("status", "A note in the trash is deleted", "restore it first")
     } else {
         return Ok(());
     };
@@ -274,8 +274,8 @@ pub(super) fn refuse_what_reads_differently(file: &MemoryFile, after: &Memory) -
     } else {
         return Ok(());
     };
-    let fix = "leave out what has no place in a head of YAML or in a text without blank ends";
-    Err(invalid(&after.address, field, "It should read back as it was given", "null", fix))
+    let fix = "remove what YAML frontmatter cannot hold, and spaces around the text";
+    Err(invalid(&after.address, field, "It should read back unchanged", "null", fix))
 }
 
 pub(super) fn invalid(address: &Address, field: &str, expected: &str, got: &str, fix: &str) -> Refusal {

@@ -33,15 +33,15 @@ pub enum NameReason {
     #[error(transparent)]
     Path(PathFault),
     /// A part begins with a dot, or lorelane does not read notes in that folder.
-    #[error("its folder or file would be hidden or is not for notes")]
+    #[error("its folder or file would be hidden or is reserved")]
     Hidden,
     /// A part begins or ends with a space, or ends with a dot. Windows strips both from the end.
-    #[error("a part of it begins or ends with a blank, or ends with a dot")]
+    #[error("a part of it begins or ends with a space, or ends with a dot")]
     Edge,
     /// A character that is special in a link or not allowed by a file system.
-    #[error("it contains {0:?}, which files or links cannot say")]
+    #[error("it contains {0:?}, which is not allowed in file names or links")]
     Sign(char),
-    #[error("Windows keeps that name for a device")]
+    #[error("Windows reserves that name for a device")]
     Device,
     #[error("a part of it is longer than {PART_MAX} bytes")]
     TooLong,
@@ -130,7 +130,7 @@ impl NameFault {
             NameReason::Path(PathFault::Absolute | PathFault::Escapes) => {
                 "name it by its path inside the notes' folder, such as `plans/auth`"
             }
-            NameReason::TooLong => "say the rest in the note's first heading",
+            NameReason::TooLong => "put the full title in the note's first heading",
             NameReason::Path(_)
             | NameReason::Hidden
             | NameReason::Edge

@@ -273,7 +273,7 @@ impl Lane {
             self.replace_index(fault)?;
         }
         if let Some(why) = &self.index_fault {
-            notices.push(Notice::warning(format!("the index cannot be kept: {why}")));
+            notices.push(Notice::warning(format!("cannot save the index: {why}")));
         }
         self.put_listing()?;
         let counts = self.with_index(Index::counts)?.into_iter();
