@@ -303,7 +303,7 @@ impl Lane {
         paths: &[RelPath],
         mut committed: CommittedFiles,
     ) -> Result<(), Failure> {
-        // What lies in quarantine has no row, also when a change put it there.
+        // Files in quarantine get no row, even if a change moved them there.
         let memories = paths.iter().filter(|path| self.dialect.is_memory_name(path.file_name()));
         let rows: Vec<Row> = memories.map(|path| self.committed_row(path, committed.remove(path))).collect();
         let mut times = self.with_index(Index::folder_times)?;
