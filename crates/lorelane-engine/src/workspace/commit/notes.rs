@@ -141,7 +141,7 @@ impl Changes<'_> {
         let mut there = place.open(&self.workspace.disk, &self.workspace.project);
         there.apply(self.copies(from, &moved.files)?, &because, self.workspace.now, writer.order())?;
         self.workspace.config.save(&*self.workspace.disk, ConfigFile::Lorelane, &text)?;
-        // Before the old files are removed: while the setting is held back as untrusted, the new place is not read.
+        // Before the old files are removed: while the setting is held back, the new place is not read.
         let notice = self.workspace.settle_notes_place()?;
         let done = writer.apply(removed(), &because, self.workspace.now)?;
         moved.notices =
