@@ -1,4 +1,6 @@
-//! Which secrets a change would write down.
+//! Finds the secrets that a change would add.
+//!
+//! Only added text is scanned: a secret that was there before is reported by `doctor --secrets`.
 
 use crate::change::{Draft, PartialInput};
 use crate::dialect::ParsedDraft;
@@ -9,12 +11,12 @@ use crate::secret;
 use crate::text::cut;
 use std::collections::{BTreeSet, HashSet};
 
-/// More than this are counted: whoever pasted a file full of secrets needs no list of them.
+/// Further secrets are only counted: after pasting a file full of secrets nobody needs the list.
 const REPORTED_MAX: usize = 20;
 const FIELD_MAX: usize = 200;
 
-/// Secrets in `after` that `before` did not hold: what a change adds is its author's doing. The last one of
-/// many says how many more there are.
+/// The secrets in `after` that are not in `before`. If there are too many, the last entry has the number of the
+/// others.
 pub fn added(before: Option<&Memory>, after: &Memory) -> Vec<SecretFault> {
     let known = known_texts(before);
     let known_values: HashSet<&str> = known
@@ -34,8 +36,8 @@ pub fn added(before: Option<&Memory>, after: &Memory) -> Vec<SecretFault> {
             }
             if found.len() == REPORTED_MAX {
                 more += 1;
-            // A value may have stood where nothing made it look like a secret. This reads all that was known,
-            // so it is not asked for those that are only counted.
+            // The old text may have the value in a context where the scanner does not recognise it. The check
+            // searches all old texts, so it is skipped for secrets that are only counted.
             } else if !known.iter().any(|old| old.contains(value)) {
                 let masked = secret::mask(value);
                 found.push(SecretFault { field: cut(field, FIELD_MAX), kind: secret.kind, masked });
@@ -52,8 +54,8 @@ pub fn added(before: Option<&Memory>, after: &Memory) -> Vec<SecretFault> {
     found
 }
 
-/// Secrets in what somebody drafted, before anything is made of it: a tag is written in lower case and a title
-/// becomes a name, and neither looks like a secret any more.
+/// The secrets in a draft as typed. Composing writes tags in lower case and turns the title into a file name,
+/// where the scanner would not recognise a secret.
 pub fn drafted(before: Option<&Memory>, parsed: &ParsedDraft<'_>) -> Vec<SecretFault> {
     let known = known_texts(before);
     let mut found = Vec::new();
@@ -84,7 +86,7 @@ pub fn drafted(before: Option<&Memory>, parsed: &ParsedDraft<'_>) -> Vec<SecretF
     found
 }
 
-/// Secrets in what a new note is called. Its title becomes a name in lower case, which looks like no secret any more.
+/// The secrets in a new note's title and name. The scanner would not recognise one in the lower-case name.
 pub fn in_names(address: &Address, title: &str) -> Vec<SecretFault> {
     let look = |field: &str, text: &str| -> Vec<SecretFault> {
         let fault = |secret: secret::SecretMatch| SecretFault {
@@ -97,12 +99,13 @@ pub fn in_names(address: &Address, title: &str) -> Vec<SecretFault> {
     [look("title", title), look("id", address.name())].concat()
 }
 
-/// Whether a field names something, so that a mark in its place would come too late.
+/// Whether a field is a name: it is rejected even where other texts are redacted, because it is written in lower
+/// case or names the file.
 pub fn is_name(field: &str) -> bool {
     matches!(field.split('.').next(), Some("title" | "tags" | "id"))
 }
 
-/// Puts a mark in the place of every added secret.
+/// Replaces every added secret with a redaction mark.
 pub fn redact_added(before: Option<&Memory>, after: &mut Memory) {
     let known = known_texts(before);
     let mut redact = |text: &str| {
@@ -114,7 +117,8 @@ pub fn redact_added(before: Option<&Memory>, after: &mut Memory) {
     match &mut after.body {
         Body::Fields(content) => content.map_texts(&mut redact),
         Body::Prose(text) => {
-            // A heading may be the title, and the rest of the head is as much its author's text.
+            // A heading may be the title, so both are redacted; so are unknown frontmatter keys, which are free
+            // text as well.
             for part in [text, &mut after.title] {
                 *part = redact(part).unwrap_or_else(|| part.clone());
             }

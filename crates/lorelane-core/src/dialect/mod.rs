@@ -1,7 +1,7 @@
-//! Ways of writing memories down. Pure: text in, text out.
+//! The file formats of memories. Pure: text in, text out.
 //!
-//! A dialect has no search, lock, clock or IO. What it cannot express it refuses with a hint. The laws that
-//! every dialect keeps are one test over all of them, in `tests/it/laws.rs`.
+//! A dialect does no search, locking or IO and reads no clock. It rejects what its format cannot express, with a
+//! hint. The laws that hold for every dialect are tested in `tests/it/laws.rs`.
 
 pub mod notes;
 pub mod records;
@@ -18,38 +18,38 @@ use std::collections::BTreeSet;
 use std::fmt;
 
 pub trait Dialect: fmt::Debug + Send + Sync {
-    /// The lane that is written so.
+    /// The lane that uses this format.
     fn lane(&self) -> LaneId;
 
-    /// Where in its lane memories lie.
+    /// The folders of the lane that contain memories.
     fn extent(&self) -> Extent;
 
-    /// Whether a file of this name, in a folder where memories lie, is meant to be one.
+    /// Whether a file of this name, in one of those folders, is meant to be a memory.
     fn is_memory_name(&self, file_name: &str) -> bool;
 
-    /// A larger file holds no memory.
+    /// The largest file that is read as a memory.
     fn max_bytes(&self) -> usize;
 
-    /// Whether this path holds a memory of this dialect.
+    /// Whether this path is a memory's path in this dialect.
     fn owns(&self, path: &RelPath) -> bool {
         self.address_of(path).is_some()
     }
 
-    /// The address whose one place this path is.
+    /// The address of the memory at this path.
     fn address_of(&self, path: &RelPath) -> Option<Address>;
 
-    /// The one place for an address; `None` when this dialect has no such group of memories.
+    /// The path of an address; `None` when this dialect has no memories of that kind.
     fn place(&self, address: &Address) -> Option<RelPath>;
 
-    /// Parses one file. Never fails as a whole: what cannot be read is a problem.
+    /// Parses one file. It never fails: whatever cannot be parsed is reported as a problem.
     fn read(&self, path: &RelPath, bytes: Vec<u8>) -> ParsedFile;
 
-    /// Parses the text of a draft, once for all who judge it.
+    /// Parses the text of a draft, once for the secret scan, validation and `compose`.
     fn parse_draft<'d>(&self, draft: &'d Draft) -> ParsedDraft<'d> {
         ParsedDraft { draft, json: None }
     }
 
-    /// Makes a memory of what somebody drafted, mending what can be mended and refusing the rest.
+    /// Makes a memory from a draft: fixes obvious mistakes and reports them, rejects the rest.
     fn compose(
         &self,
         address: &Address,
@@ -66,11 +66,12 @@ pub trait Dialect: fmt::Debug + Send + Sync {
         after: Option<&Memory>,
     ) -> Result<Vec<TextEdit>, Refusal>;
 
-    /// What the memory in this file says, in passages with their lines. Every line of prose that says something is
-    /// in one of them.
+    /// The memory's text, cut into passages with their line ranges. Every line of prose that is not blank is in
+    /// one of them.
     fn passages(&self, document: &Document) -> Vec<Passage>;
 
-    /// Where a memory goes when it is retired; `None` where it stays in its place. `taken` are not free.
+    /// The address a memory moves to when it is retired; `None` if it does not move. `taken` tells which addresses
+    /// are in use.
     fn retired_to(
         &self,
         _address: &Address,
@@ -80,7 +81,7 @@ pub trait Dialect: fmt::Debug + Send + Sync {
         None
     }
 
-    /// Where a memory goes when it is restored; `None` where it stays in its place.
+    /// The address a memory moves to when it is restored; `None` if it does not move.
     fn restored_to(&self, _address: &Address) -> Option<Address> {
         None
     }
@@ -88,24 +89,24 @@ pub trait Dialect: fmt::Debug + Send + Sync {
     /// The memory's line in the listing; `None` for one that is not listed.
     fn listing_line(&self, memory: &Memory) -> Option<ListingLine>;
 
-    /// The listing's place, and what is above its lines. These are in the order of their keys. `before` is how the
-    /// present file begins; it keeps its header.
+    /// The listing's path and header; its lines follow in the order of their keys. `before` is the start of the
+    /// current file, whose header is kept.
     fn listing(&self, before: &str) -> Option<(RelPath, &'static str)>;
 }
 
-/// The folders of a lane that memories lie in.
+/// The folders of a lane that contain memories.
 #[derive(Clone, Debug)]
 pub enum Extent {
-    /// These, and none below them.
+    /// These folders, without subfolders.
     Folders(Vec<&'static str>),
-    /// The root, and every folder below it that this says yes to.
+    /// The root, and every folder below it for which this returns true.
     Tree(fn(folder: &str) -> bool),
 }
 
-/// A text with the spans of its parts. It is parsed once: staging, writing and the index row carry it on.
+/// A text with the spans of its parts. It is parsed once; staging, writing and the index row reuse the spans.
 #[derive(Clone, Debug, Default)]
 pub struct Document {
-    /// With a replacement character for what is not UTF-8.
+    /// Decoded lossily: bytes that are not UTF-8 are replacement characters.
     pub text: String,
     syntax: Syntax,
 }
@@ -116,19 +117,19 @@ enum Syntax {
     /// It could not be parsed.
     #[default]
     Unknown,
-    /// The spans count from behind a byte-order mark.
+    /// Spans are relative to the text after a byte-order mark.
     Record(JsonNode),
     Note(NoteSpans),
 }
 
-/// A memory, and the document that says it.
+/// A memory, and the document that it was parsed from.
 #[derive(Clone, Debug)]
 pub struct MemoryFile {
     pub document: Document,
     pub memory: Memory,
 }
 
-/// What a reader got out of a file.
+/// The result of parsing a file.
 #[derive(Debug, Default)]
 pub struct ParsedFile {
     pub document: Document,
@@ -137,7 +138,7 @@ pub struct ParsedFile {
 }
 
 impl ParsedFile {
-    /// A file that is not parsed yet, or why its bytes are no text.
+    /// A file whose text is decoded but not parsed, and why decoding failed if it did.
     fn new(bytes: Vec<u8>) -> (ParsedFile, Result<(), String>) {
         let (text, decoded) = match String::from_utf8(bytes) {
             Ok(text) => (text, Ok(())),
@@ -191,18 +192,18 @@ impl ParsedDraft<'_> {
     }
 }
 
-/// Something in a file that is not as it should be.
+/// Something wrong in a file. A file with problems may still hold a memory.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Problem {
     pub path: RelPath,
     pub what: String,
 }
 
-/// What a change depends on beside the texts: facts that only the engine can know.
+/// Inputs of a change that are not in the texts and that only the engine knows.
 #[derive(Clone, Debug)]
 pub struct WriteContext {
     pub now: Timestamp,
-    /// Files that the old memory speaks of and that are no longer there.
+    /// Files that the old memory references and that no longer exist.
     pub gone: BTreeSet<String>,
 }
 
@@ -210,9 +211,9 @@ pub struct WriteContext {
 #[derive(Clone, Debug, PartialEq)]
 pub struct Composed {
     pub memory: Memory,
-    /// The text to start from instead of the file's: it keeps the order and the comments of the draft.
+    /// The text to edit instead of the file's own, so that the order and comments of the draft are kept.
     pub base_text: Option<String>,
-    /// The address that the new title asks for; taken when it is free.
+    /// The address that follows from the new title; used if it is free.
     pub rename_to: Option<Address>,
     pub notices: Vec<Notice>,
 }
@@ -233,11 +234,11 @@ pub struct ListingLine {
 /// How a dialect writes a memory, starting from a file.
 struct WriteRules {
     written: fn(Option<&Document>, &Memory) -> Result<String, Refusal>,
-    /// Refuses a text that reads as something else than the memory.
+    /// Rejects a text that does not parse back to the same memory.
     verified: fn(&MemoryFile, &Memory) -> Result<(), Refusal>,
 }
 
-/// One file put in place and the former one taken away, where anything differs.
+/// Writes the new file and removes the old one if the address changed; no edits where nothing differs.
 fn edits(
     dialect: &dyn Dialect,
     base: Option<&Document>,

@@ -132,7 +132,7 @@ fn whatever_stands_in_a_head_is_read_or_named() {
             NoteType::Journal,
             Status::Active,
             &[],
-            &["type: it is none of plan, journal, fact, observation, reflection; it counts as journal"],
+            &["type: not one of plan, journal, fact, observation, reflection; it is read as journal"],
         ),
         (
             "status: lost\ncreated_at: yesterday",
@@ -140,8 +140,8 @@ fn whatever_stands_in_a_head_is_read_or_named() {
             Status::Active,
             &[],
             &[
-                "status: it is none of active, retired, archived; it counts as active",
-                "created_at: it is not a valid time",
+                "status: not one of active, retired, archived; it is read as active",
+                "created_at: not a valid time",
             ],
         ),
         (
@@ -149,7 +149,7 @@ fn whatever_stands_in_a_head_is_read_or_named() {
             NoteType::Journal,
             Status::Active,
             &[],
-            &["created_at: it is a date that does not exist"],
+            &["created_at: a date that does not exist"],
         ),
         (
             "type: plan\ntype: fact",
@@ -158,14 +158,14 @@ fn whatever_stands_in_a_head_is_read_or_named() {
             &[],
             &["`type` appears twice; the last one counts"],
         ),
-        ("tags:\n- a: b", NoteType::Journal, Status::Active, &[], &["tags: they are no list of texts"]),
-        ("tags: {a: b}", NoteType::Journal, Status::Active, &[], &["tags: they are no list of texts"]),
+        ("tags:\n- a: b", NoteType::Journal, Status::Active, &[], &["tags: not a list of strings"]),
+        ("tags: {a: b}", NoteType::Journal, Status::Active, &[], &["tags: not a list of strings"]),
         (
             "tags: [\"we\"ird\"]\ntype: fact",
             NoteType::Fact,
             Status::Active,
             &[],
-            &["tags: they are no list of texts"],
+            &["tags: not a list of strings"],
         ),
         (
             "type: \"fact\nstray\ntags: [a]",
@@ -174,8 +174,8 @@ fn whatever_stands_in_a_head_is_read_or_named() {
             &["a"],
             &[
                 "the value of `type` in its frontmatter cannot be read",
-                "`stray` in its frontmatter is no key",
-                "type: it is none of plan, journal, fact, observation, reflection; it counts as journal",
+                "`stray` in its frontmatter is not a key",
+                "type: not one of plan, journal, fact, observation, reflection; it is read as journal",
             ],
         ),
         (
@@ -183,7 +183,7 @@ fn whatever_stands_in_a_head_is_read_or_named() {
             NoteType::Journal,
             Status::Active,
             &[],
-            &["the value of `title` in its frontmatter has a colon and no quotes"],
+            &["the value of `title` in its frontmatter has a colon and needs quotes"],
         ),
     ];
     for (head, note_type, status, tags, problems) in table {
@@ -218,10 +218,10 @@ fn a_head_that_is_none_is_text() {
         assert_eq!((note.kind, prose(&note)), (MemoryKind::Note(NoteType::Journal), text.trim()), "{text:?}");
     }
     let unclosed = reading("---\ntype: plan\n");
-    assert_eq!(unclosed.problems[0].what, "its frontmatter is never closed, so all of it counts as text");
+    assert_eq!(unclosed.problems[0].what, "its frontmatter is never closed, so everything is read as text");
     // One that is closed too late was called unclosed.
     let long = reading(&format!("---\n{}---\ntext\n", "key: value\n".repeat(6_000)));
-    let what = "its frontmatter is longer than 64 KiB, so all of it counts as text";
+    let what = "its frontmatter is longer than 64 KiB, so everything is read as text";
     assert_eq!(long.problems[0].what, what);
 }
 
@@ -301,16 +301,16 @@ fn a_name_that_leaves_the_folder_or_the_screen_is_refused() {
         ("a\\b", Err("it contains '\\\\'")),
         ("a\nb", Err("it contains '\\n'")),
         ("a//b", Err("it has an empty, `.` or `..` component")),
-        (".trash/x", Err("its folder or file would be hidden or is not for notes")),
-        ("indices/x", Err("its folder or file would be hidden or is not for notes")),
-        ("a/.b", Err("its folder or file would be hidden or is not for notes")),
-        ("con", Err("Windows keeps that name for a device")),
-        ("a/Aux.v2", Err("Windows keeps that name for a device")),
-        ("a.", Err("a part of it begins or ends with a blank, or ends with a dot")),
-        (" a", Err("a part of it begins or ends with a blank, or ends with a dot")),
-        ("what?", Err("it contains '?', which files or links cannot say")),
-        ("a|b", Err("it contains '|', which files or links cannot say")),
-        ("a.md.md", Err("its folder or file would be hidden or is not for notes")),
+        (".trash/x", Err("its folder or file would be hidden or is reserved")),
+        ("indices/x", Err("its folder or file would be hidden or is reserved")),
+        ("a/.b", Err("its folder or file would be hidden or is reserved")),
+        ("con", Err("Windows reserves that name for a device")),
+        ("a/Aux.v2", Err("Windows reserves that name for a device")),
+        ("a.", Err("a part of it begins or ends with a space, or ends with a dot")),
+        (" a", Err("a part of it begins or ends with a space, or ends with a dot")),
+        ("what?", Err("it contains '?', which is not allowed in file names or links")),
+        ("a|b", Err("it contains '|', which is not allowed in file names or links")),
+        ("a.md.md", Err("its folder or file would be hidden or is reserved")),
         (long.as_str(), Err("a part of it is longer than 236 bytes")),
     ];
     for (typed, expected) in table {
@@ -382,7 +382,7 @@ fn a_deleted_note_lies_in_the_trash_under_the_time_of_its_deletion() {
 
     let risen = Memory { lifecycle: Lifecycle::Active, ..after.clone() };
     let refusal = Notes.write_text(Some(SEED), Some(&after), Some(&risen)).expect_err("is refused");
-    assert!(refusal.to_string().contains("restore it to its own name first"), "{refusal}");
+    assert!(refusal.to_string().contains("restore it first"), "{refusal}");
 }
 
 #[test]
@@ -447,7 +447,7 @@ fn a_draft_that_would_be_misread_is_refused_with_a_hint() {
         &whole(" \n"),
         &expect![[r#"
         cannot save `notes/auth-plan`: 1 field is invalid
-          content: A note says something
+          content: A note should not be empty
             got: ""
             fix: write what is worth remembering
         hint: fix the fields above and try again"#]],
@@ -457,7 +457,7 @@ fn a_draft_that_would_be_misread_is_refused_with_a_hint() {
         &whole("---\ntype: plan\ntext"),
         &expect![[r#"
         cannot save `notes/auth-plan`: 1 field is invalid
-          frontmatter: its frontmatter is never closed, so all of it counts as text
+          frontmatter: its frontmatter is never closed, so everything is read as text
             got: null
             fix: correct it in the draft; a text that begins with `---` needs an empty line before it
         hint: fix the fields above and try again"#]],
@@ -473,7 +473,7 @@ fn a_draft_that_would_be_misread_is_refused_with_a_hint() {
           frontmatter: `type` appears twice; the last one counts
             got: null
             fix: correct it in the draft; a text that begins with `---` needs an empty line before it
-          frontmatter: type: it is none of plan, journal, fact, observation, reflection; it counts as journal
+          frontmatter: type: not one of plan, journal, fact, observation, reflection; it is read as journal
             got: null
             fix: correct it in the draft; a text that begins with `---` needs an empty line before it
         hint: fix the fields above and try again"#]],
@@ -483,7 +483,7 @@ fn a_draft_that_would_be_misread_is_refused_with_a_hint() {
         &append("---\ntype: fact\n---\nmore"),
         &expect![[r#"
         cannot save `notes/auth-plan`: 1 field is invalid
-          content: Text without a frontmatter of its own
+          content: Text without frontmatter
             got: frontmatter
             fix: leave the frontmatter out, or change the note's own with `lorelane update`
         hint: fix the fields above and try again"#]],
@@ -502,12 +502,12 @@ fn a_draft_that_would_be_misread_is_refused_with_a_hint() {
         cannot save `notes/auth-plan`: 1 field is invalid
           type: One of plan, journal, fact, observation, reflection
             got: meeting
-            fix: choose one; a topic is a tag
+            fix: choose one, or use a tag
         hint: fix the fields above and try again"#]],
     );
     let bad = Address::note("what?").expect("people may call a file so");
     let refusal = Notes.compose_text(&bad, None, &whole("x"), &circumstances()).expect_err("is refused");
-    assert!(refusal.to_string().contains("filename: Another name: it contains '?'"), "{refusal}");
+    assert!(refusal.to_string().contains("filename: Not a valid name: it contains '?'"), "{refusal}");
 }
 
 /// The first system replaced the head with the text, and type and tags were gone.
@@ -803,7 +803,7 @@ fn the_context_of_a_link_is_a_hundred_characters_on_each_side() {
 fn a_mended_tag_is_said() {
     let composed = create("---\ntags: [a, \" \", A]\n---\ntext").expect("is composed");
     assert_eq!(composed.memory.tags, ["a"]);
-    assert_eq!(lines(&composed.notices), ["[AUTO-FIX] tags: blank, doubled or broken ones were mended"]);
+    assert_eq!(lines(&composed.notices), ["[AUTO-FIX] tags: removed empty tags, duplicates and line breaks"]);
 }
 
 /// The lines of the other keys.

@@ -1,13 +1,13 @@
 //! The files of the Claude Code plugin, carried inside the binary.
 //!
-//! `plugin/` calls `lorelane` from the PATH. What is installed calls the program that installed it by its full path,
-//! in the hooks and in every command line that a skill, a command or an agent shows to the model.
+//! `plugin/` calls `lorelane` from the PATH. The installed files call the program that installed them by its full
+//! path, in the hooks and in every command line of a skill, a command or an agent.
 
 use lorelane_core::json::{Json, patch};
 
 macro_rules! carried {
     ($($path:literal),* $(,)?) => {
-        /// Paths below the marketplace's folder with their texts.
+        /// Paths relative to the marketplace's folder, with their contents.
         pub(super) const FILES: &[(&str, &str)] =
             &[$(($path, include_str!(concat!("../../../../", $path)))),*];
     };
@@ -31,10 +31,10 @@ carried! {
 pub(super) const HOOKS: &str = "plugin/hooks/hooks.json";
 const SERVERS: &str = "plugin/.mcp.json";
 
-/// How the checked-in hooks begin.
+/// The start of every command in the checked-in hooks.
 const FROM_PATH: &str = "command -v lorelane >/dev/null 2>&1 || exit 0; exec lorelane hook ";
 
-/// A file's text with the program called by its full path.
+/// A file's text with `lorelane` replaced by the program's full path.
 pub(super) fn with_program(path: &str, text: &str, program: &str) -> String {
     if path == HOOKS {
         let mut hooks = Json::parse(text).expect("the plugin's hooks are JSON");

@@ -1,4 +1,5 @@
-//! From a draft to a note: keep the frontmatter unless another is given, refuse what would be lost or misread.
+//! Turns a draft into a note: keeps the frontmatter unless the draft has one, and rejects what would be lost or
+//! misread.
 
 use super::frontmatter::{NoteDocument, NoteSpans};
 use super::model::{invalid, memory, note_of, note_type, open, problems, tags, text_of, written};
@@ -14,11 +15,11 @@ use crate::text::{cut, fold, one_line};
 use crate::time::Timestamp;
 use crate::yaml::{BYTE_ORDER_MARK, FieldEdit, YamlEntry, YamlValue};
 
-/// What a lifecycle says beside its status.
+/// The lifecycle keys other than `status`.
 const CIRCUMSTANCES: [&str; 4] = ["retired_at", "retired_reason", "archived_at", "archived_reason"];
 
-/// The text of a new note from its parts. A frontmatter that the content brings is kept: the type is set only if one is
-/// given, and the tags join those that it has.
+/// The text of a new note. Frontmatter in the content is kept: the type is set only if one is given, and the tags
+/// are added to those already there.
 pub fn draft(content: &str, note_type: Option<NoteType>, tags_to_add: &[String]) -> String {
     let text = tidied(content);
     let document = NoteDocument::read(&text);
@@ -30,7 +31,8 @@ pub fn draft(content: &str, note_type: Option<NoteType>, tags_to_add: &[String])
     if is_plain {
         edits.push(("status", FieldEdit::Text(Status::Active.name())));
     }
-    // What is not understood stays, and is refused with the rest of the frontmatter.
+    // Tags that cannot be parsed are left as they are; they are rejected later, with all problems of the
+    // frontmatter.
     let all = understood_tags(&document).map(|known| joined(known, tags_to_add)).unwrap_or_default();
     if !all.is_empty() {
         edits.push(("tags", FieldEdit::List(&all)));
@@ -38,7 +40,7 @@ pub fn draft(content: &str, note_type: Option<NoteType>, tags_to_add: &[String])
     document.with_keys(&edits)
 }
 
-/// The draft of a note with this title: as its first heading, or as a key where it has another one already.
+/// The draft with this title: as its first heading, or as the key `title` if it already has another heading.
 pub fn titled(draft: &str, title: &str) -> String {
     let title = one_line(title);
     let body = &draft[NoteDocument::read(draft).body()];
@@ -73,7 +75,7 @@ pub(super) fn create(
         edits.push(("tags", FieldEdit::List(&kept)));
     }
     if given != kept {
-        notices.push(Notice::fixed("tags", "blank, doubled or broken ones were mended"));
+        notices.push(Notice::fixed("tags", "removed empty tags, duplicates and line breaks"));
     }
     if !created {
         edits.push(("created_at", FieldEdit::Text(&now)));
@@ -93,7 +95,7 @@ pub(super) fn revise(
     let MemoryFile { document: old, memory: before } = old;
     let document = note_of(old, address)?;
     if address.is_trash() {
-        let fix = "restore it to its own name first";
+        let fix = "restore it first";
         return Err(invalid(address, "status", "A note in the trash is deleted", "null", fix));
     }
     let mut notices = Vec::new();
@@ -101,7 +103,7 @@ pub(super) fn revise(
         Draft::Renamed { to } => {
             refuse_name(to)?;
             let wants = Some(to.clone()).filter(|to| to != address);
-            // A note without a title is called as its file.
+            // A note without a title of its own takes it from the file name, so a rename changes it.
             let memory = Memory { address: address.clone(), ..memory(&document, to.clone()) };
             return Ok(Composed { memory, base_text: None, rename_to: wants, notices });
         }
@@ -133,7 +135,7 @@ pub(super) fn revise(
         }
     };
     let new = match draft {
-        // What follows the frontmatter leaves it as it is.
+        // Appending does not change the frontmatter, so its spans are reused.
         Draft::Append { .. } if document.frontmatter.is_some() => NoteSpans::of(&document).in_text(&text),
         _ => opened(&text, address)?,
     };
@@ -145,20 +147,20 @@ pub(super) fn revise(
     let mut after = memory(&new, address.clone());
     let is_whole = matches!(draft, Draft::Edited { .. });
     if after == *before {
-        // A comment is no memory, and still somebody's text.
+        // A YAML comment is not part of the memory, but an edit to one is still written.
         let template = (is_whole && text != old.text).then_some(text);
         return Ok(Composed { memory: before.clone(), base_text: template, rename_to: None, notices });
     }
     if document.get("created_at").is_some() && after.created != before.created {
-        notices.push(Notice::warning("created_at stays: no update changes it"));
+        notices.push(Notice::warning("created_at was not changed: an update cannot set it"));
         after.created = before.created;
     }
     date_the_lifecycle(before, &mut after, circumstances.now);
-    // A plain text stays one: its file's own time says when it was changed.
+    // A note without frontmatter does not get one for a date: the file's mtime tells when it changed.
     if document.frontmatter.is_some() || new.frontmatter.is_some() {
         after.updated = Some(circumstances.now);
     }
-    // The draft's own text, as far as it goes: comments that somebody wrote into its frontmatter are in it.
+    // An edited note is written from its draft, which keeps new comments in the frontmatter.
     let template = match is_whole {
         true => {
             let edited = Document { syntax: Syntax::Note(NoteSpans::of(&new)), text };
@@ -169,13 +171,13 @@ pub(super) fn revise(
     Ok(Composed { memory: after, base_text: template, rename_to: None, notices })
 }
 
-/// A draft without a byte-order mark, and with one line end after its text. Without a frontmatter, no empty lines
-/// come before the text either: they would be between it and the frontmatter that it gets.
+/// The draft without a byte-order mark and with one line end at its end. Without frontmatter, leading empty lines
+/// are removed as well: they would end up between the text and the frontmatter that is added.
 fn tidied(draft: &str) -> String {
     let draft = draft.strip_prefix(BYTE_ORDER_MARK).unwrap_or(draft);
     let document = NoteDocument::read(draft);
     let body = document.body();
-    // What would be read as frontmatter without the empty line above it keeps that line.
+    // Text that would parse as frontmatter at the start of the file keeps the empty line above it.
     let start = match document.frontmatter {
         None if !patch::looks_like_frontmatter(&draft[body.clone()]) => body.start,
         _ => 0,
@@ -188,7 +190,7 @@ fn opened<'t>(text: &'t str, address: &Address) -> Result<NoteDocument<'t>, Refu
     open(text).map_err(|why| Refusal::Unreadable { address: address.clone(), why })
 }
 
-/// The draft's text, and of its frontmatter the keys that it gives; what it does not give stays.
+/// The draft's body and the keys of its frontmatter, applied to the old note; other keys stay.
 fn overlaid(old: &NoteDocument<'_>, draft: &str, address: &Address) -> Result<String, Refusal> {
     let draft = with_line_ends(draft.strip_prefix(BYTE_ORDER_MARK).unwrap_or(draft), old.line_end());
     let document = opened(&draft, address)?;
@@ -207,14 +209,14 @@ fn overlaid(old: &NoteDocument<'_>, draft: &str, address: &Address) -> Result<St
     Ok(old.edited(&edits, Some(&draft[document.body()])))
 }
 
-/// One blank line lies between what stood there and what comes.
+/// The old body, one blank line, and the new text.
 fn appended(old: &NoteDocument<'_>, more: &str, address: &Address) -> Result<String, Refusal> {
     let end = old.line_end();
     let more = with_line_ends(more.strip_prefix(BYTE_ORDER_MARK).unwrap_or(more), end);
     let document = NoteDocument::read(&more);
     if document.frontmatter.is_some() {
         let fix = "leave the frontmatter out, or change the note's own with `lorelane update`";
-        return Err(invalid(address, "content", "Text without a frontmatter of its own", "frontmatter", fix));
+        return Err(invalid(address, "content", "Text without frontmatter", "frontmatter", fix));
     }
     let more = &more[document.body()];
     refuse_empty(address, more)?;
@@ -239,13 +241,13 @@ fn assigned(text: &str, assignment: &Assignment, address: &Address) -> Result<St
             let all = joined(known, &typed);
             Ok(document.with_keys(&[("tags", FieldEdit::List(&all))]))
         }
-        "created_at" | "updated_at" => Err(fixed_field(address, "created_at", "It follows the clock")),
+        "created_at" | "updated_at" => Err(fixed_field(address, "created_at", "lorelane sets it")),
         "status" | "retired_at" | "retired_reason" | "archived_at" | "archived_reason" => {
             let fix = "Use `lorelane retire`, `lorelane archive` or `lorelane restore`";
             Err(fixed_field(address, "status", fix))
         }
         "type" if NoteType::parse(&value).is_none() => Err(unknown_type(address, &value)),
-        "" => Err(invalid(address, "frontmatter", "A key has a name", "\"\"", "name the key")),
+        "" => Err(invalid(address, "frontmatter", "A key needs a name", "\"\"", "name the key")),
         key => Ok(document.with_keys(&[(key, FieldEdit::Text(&value))])),
     }
 }
@@ -255,14 +257,14 @@ fn fixed_field(address: &Address, field: &'static str, fix: &str) -> Refusal {
     Refusal::Merge { address: address.clone(), fault }
 }
 
-/// Why fields of records are not given to a note, whatever they are: no text is made of them.
+/// Rejects record fields given for a note: they are not converted to text.
 pub fn no_fields(address: &Address, fields: &Object) -> Refusal {
     let fault = |(field, value): (&str, &Json)| {
         let (expected, fix) = match field {
-            "confidence" => ("A note has no confidence", "say in the text how sure it is"),
-            "related_files" => ("A note names files in its text", "link them there, as in [[src/auth.rs]]"),
+            "confidence" => ("A note has no confidence", "state in the text how sure you are"),
+            "related_files" => ("A note links files in its text", "link them there, as in [[src/auth.rs]]"),
             "content" => ("A note's content is text", "give it as text, not as fields"),
-            _ => ("A note has no such field", "say it in the text"),
+            _ => ("A note has no such field", "put it in the text"),
         };
         let got = cut(&value.render(JsonFormat::LINE), 200);
         FieldFault { field: field.to_owned(), expected: expected.to_owned(), got, fix: fix.to_owned() }
@@ -272,10 +274,10 @@ pub fn no_fields(address: &Address, fields: &Object) -> Refusal {
 
 fn unknown_type(address: &Address, got: &str) -> Refusal {
     let known = NoteType::ALL.map(NoteType::name).join(", ");
-    invalid(address, "type", &format!("One of {known}"), &cut(got, 200), "choose one; a topic is a tag")
+    invalid(address, "type", &format!("One of {known}"), &cut(got, 200), "choose one, or use a tag")
 }
 
-/// A change is judged by what it adds: a problem that stood in the file before is not held against it.
+/// Only problems that a change adds are rejected; one that was in the file before does not block the change.
 fn refuse_new_problems(
     address: &Address,
     standing: &[String],
@@ -297,7 +299,7 @@ fn refuse_new_problems(
 
 fn refuse_name(address: &Address) -> Result<(), Refusal> {
     let Some(why) = name::why_not(address.name()) else { return Ok(()) };
-    let (expected, got) = (format!("Another name: {why}"), cut(address.name(), 200));
+    let (expected, got) = (format!("Not a valid name: {why}"), cut(address.name(), 200));
     Err(invalid(address, "filename", &expected, &got, "choose another name"))
 }
 
@@ -305,28 +307,28 @@ fn refuse_empty(address: &Address, body: &str) -> Result<(), Refusal> {
     if !body.trim().is_empty() {
         return Ok(());
     }
-    Err(invalid(address, "content", "A note says something", "\"\"", "write what is worth remembering"))
+    Err(invalid(address, "content", "A note should not be empty", "\"\"", "write what is worth remembering"))
 }
 
-/// The tags of a document; `None` where something stands in their place that is no list of texts.
+/// The tags of a document; `None` if the value of `tags` is not a list of strings.
 fn understood_tags(document: &NoteDocument<'_>) -> Option<Vec<String>> {
     let is_opaque = document.get("tags").is_some_and(|entry| entry.value == YamlValue::Other);
     (!is_opaque).then(|| tags(document))
 }
 
-/// Others cannot join tags that are not understood: writing the list anew would lose them.
+/// Tags cannot be added to a value that was not parsed: rewriting the list would lose it.
 fn tags_to_add_to(document: &NoteDocument<'_>, address: &Address) -> Result<Vec<String>, Refusal> {
     understood_tags(document).ok_or_else(|| {
         let got = document.get("tags").map(|entry| document.source(entry)).unwrap_or_default();
         let fix = format!(
-            "mend the line in the file, or give all of them: `lorelane update {address} --set tags=a,b`"
+            "fix the line in the file, or set all tags again: `lorelane update {address} --set tags=a,b`"
         );
-        let expected = "A list of texts, so that others can join it";
+        let expected = "A list of strings, to which tags can be added";
         invalid(address, "tags", expected, &cut(&one_line(&got), 200), &fix)
     })
 }
 
-/// Tags on one line each, none blank and none twice; capitals make no second tag.
+/// Adds tags, each reduced to one line; skips empty ones and duplicates, ignoring case.
 fn joined(mut tags: Vec<String>, more: &[String]) -> Vec<String> {
     for tag in more.iter().map(|tag| one_line(tag)).filter(|tag| !tag.is_empty()) {
         if !tags.iter().any(|known| fold(known) == fold(&tag)) {
@@ -336,7 +338,7 @@ fn joined(mut tags: Vec<String>, more: &[String]) -> Vec<String> {
     tags
 }
 
-/// A status that came with a draft begins now; the first system had no other way to archive a note.
+/// A status set by a draft takes effect now. It is accepted because `ragdocs` has no other way to archive a note.
 fn date_the_lifecycle(before: &Memory, after: &mut Memory, now: Timestamp) {
     if before.lifecycle.status() == after.lifecycle.status() {
         return;
@@ -352,7 +354,7 @@ fn with_line_ends(text: &str, end: &str) -> String {
 }
 
 impl YamlEntry {
-    /// What it says, without the way in which it is written; `None` where that is not known.
+    /// The value regardless of quoting and layout; `None` where it was not parsed.
     fn value_text(&self) -> Option<Vec<&str>> {
         match &self.value {
             YamlValue::Null => Some(Vec::new()),

@@ -1,25 +1,25 @@
-//! A note's text, taken apart: the frontmatter between two `---`, and the body.
+//! Splits a note's text into the frontmatter between two `---` lines and the body.
 
 use crate::steps;
 use crate::yaml::{BYTE_ORDER_MARK, MappingSpans, YamlCollection, YamlEntry, YamlProblem, line_end};
 use std::ops::Range;
 
-/// No honest frontmatter is longer; what looks like one is a text between two rules.
+/// Real frontmatter is shorter; anything longer is text between two horizontal rules.
 pub const FRONTMATTER_MAX_BYTES: usize = 64 << 10;
 pub(super) const FENCE: &str = "---";
 
 #[derive(Clone, Debug)]
 pub struct NoteDocument<'t> {
     pub text: &'t str,
-    /// The keys between the fences.
+    /// The keys between the `---` lines.
     pub frontmatter: Option<YamlCollection<'t>>,
-    /// Where the body's part of the text begins, empty lines included.
+    /// The offset after the frontmatter; empty lines before the body follow it.
     pub after_frontmatter: usize,
-    /// Why the text has no frontmatter, though it begins like one.
+    /// Why the text has no frontmatter although it starts with `---`.
     fault: Option<String>,
 }
 
-/// A note's parts without its text, so that one value can own both.
+/// The spans of a note without its text, so that one value can own both.
 #[derive(Clone, Debug)]
 pub(in crate::dialect) struct NoteSpans {
     frontmatter: Option<MappingSpans>,
@@ -36,7 +36,7 @@ impl NoteSpans {
         }
     }
 
-    /// The note in the text that it was read from, or in one that differs in its body only.
+    /// Applies the spans to the text they were parsed from, or to one that differs only in its body.
     pub(super) fn in_text<'t>(&self, text: &'t str) -> NoteDocument<'t> {
         NoteDocument {
             text,
@@ -54,14 +54,14 @@ impl<'t> NoteDocument<'t> {
         let Some(opened) = opens(&text[start..]).map(|length| start + length) else { return document };
         match closed(text, opened) {
             Ok((lines, after)) => {
-                // Otherwise it is a text between two rules.
+                // If the lines are not a mapping, they are text between two horizontal rules.
                 if let Some(frontmatter) = YamlCollection::mapping(text, lines) {
                     steps::parsed();
                     (document.frontmatter, document.after_frontmatter) = (Some(frontmatter), after);
                 }
             }
             Err(why) => {
-                document.fault = Some(format!("its frontmatter is {why}, so all of it counts as text"));
+                document.fault = Some(format!("its frontmatter is {why}, so everything is read as text"));
             }
         }
         document
@@ -71,17 +71,17 @@ impl<'t> NoteDocument<'t> {
         self.frontmatter.as_ref().map_or(&[], |frontmatter| &frontmatter.entries)
     }
 
-    /// The entry of this key; of duplicates the last.
+    /// The entry of this key; the last one if there are several.
     pub fn get(&self, key: &str) -> Option<&YamlEntry> {
         self.frontmatter.as_ref()?.get(key)
     }
 
-    /// The value of an entry as it is written, so that it can be put into another note.
+    /// The source text of an entry's value, ready to be written to another note.
     pub fn source(&self, entry: &YamlEntry) -> String {
         self.frontmatter.as_ref().map(|frontmatter| frontmatter.source(entry)).unwrap_or_default()
     }
 
-    /// Where the body is: from its first line that is not empty to its last character that is no space.
+    /// The span of the body: from its first line that is not blank to its last character that is not whitespace.
     pub fn body(&self) -> Range<usize> {
         let rest = &self.text[self.after_frontmatter..];
         let end = self.after_frontmatter + rest.trim_end().len();
@@ -97,7 +97,7 @@ impl<'t> NoteDocument<'t> {
         line_end(self.text)
     }
 
-    /// What of the frontmatter is not as it should be.
+    /// The problems of the frontmatter.
     pub fn problems(&self) -> Vec<String> {
         let found = self.frontmatter.iter().flat_map(|frontmatter| &frontmatter.problems);
         self.fault.iter().cloned().chain(found.map(worded)).collect()
@@ -106,22 +106,22 @@ impl<'t> NoteDocument<'t> {
 
 fn worded(problem: &YamlProblem) -> String {
     match problem {
-        YamlProblem::NotAKey { line } => format!("`{line}` in its frontmatter is no key"),
+        YamlProblem::NotAKey { line } => format!("`{line}` in its frontmatter is not a key"),
         YamlProblem::Unreadable { key } => format!("the value of `{key}` in its frontmatter cannot be read"),
         YamlProblem::ColonWithoutQuotes { key } => {
-            format!("the value of `{key}` in its frontmatter has a colon and no quotes")
+            format!("the value of `{key}` in its frontmatter has a colon and needs quotes")
         }
         YamlProblem::Duplicate { key } => format!("`{key}` appears twice; the last one counts"),
     }
 }
 
-/// The length of the first line, when it opens a frontmatter.
+/// The length of the first line, if it opens frontmatter.
 pub(super) fn opens(text: &str) -> Option<usize> {
     let line = text.split_inclusive('\n').next()?;
     (line.trim_end() == FENCE && line.ends_with('\n')).then_some(line.len())
 }
 
-/// The lines of the frontmatter and where the text goes on, or why there is none.
+/// The span of the frontmatter's lines and the offset after it, or why there is none.
 fn closed(text: &str, from: usize) -> Result<(Range<usize>, usize), String> {
     let mut at = from;
     for line in text[from..].split_inclusive('\n') {

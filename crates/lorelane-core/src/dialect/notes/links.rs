@@ -1,7 +1,7 @@
 //! `[[wikilinks]]` in a note's text.
 //!
-//! What a link means is told by the words around it, within its own sentence and nearest to it first: a bug in one
-//! sentence says nothing of the file in the next.
+//! The kind of a link follows from the words around it, nearest first and only within its sentence: "bug" in one
+//! sentence says nothing about a file linked in the next.
 
 use crate::markdown::{LineKind, lines};
 use crate::memory::link::{Edge, Link, LinkTarget};
@@ -13,12 +13,12 @@ use std::ops::Range;
 const CONTEXT: usize = 100;
 /// The longest text between the brackets, in bytes.
 const INSIDE_MAX: usize = 500;
-/// No further on either side is looked for the ends of a link's sentence, in characters.
+/// How far on each side of a link the end of its sentence is searched, in characters.
 const SENTENCE_MAX: usize = 300;
-/// A text of nothing but links costs no more than one with this many.
+/// Further links are ignored: a text of nothing but links must not cost more than this.
 const LINKS_MAX: usize = 1_000;
 
-/// The links of a text, in order. Code is no text.
+/// The links of a text, in order. Code is skipped.
 pub fn links(text: &str) -> Vec<Link> {
     let mut links = Vec::new();
     if !text.contains("[[") {
@@ -35,7 +35,7 @@ pub fn links(text: &str) -> Vec<Link> {
             let sentence = sentence(text, &block, span);
             let before = at.checked_sub(1).map_or(sentence.start, |at| spans[at].end.max(sentence.start));
             let after = spans.get(at + 1).map_or(sentence.end, |next| next.start.min(sentence.end));
-            // What leads to the link, what follows it, and at last the whole sentence.
+            // The words before the link decide first, then those after it, then the whole sentence.
             let near = [&text[before..span.start], &text[span.end..after], &text[sentence]].map(plain_words);
             links.push(Link {
                 target,
@@ -50,7 +50,7 @@ pub fn links(text: &str) -> Vec<Link> {
     links
 }
 
-/// The words that speak of a file. The first row that has one of its words counts.
+/// Words that determine the kind of a link to a file. The first row with a match wins.
 const OF_FILES: &[(Edge, &[&str])] = &[
     (
         Edge::Refactors,
@@ -132,8 +132,8 @@ const OF_FILES: &[(Edge, &[&str])] = &[
     ),
 ];
 
-/// The words that speak of another memory. `replaced by` and `superseded by` point the other way, so only the
-/// active forms count.
+/// Words that determine the kind of a link to a memory. `replaced by` and `superseded by` point the other way, so
+/// only the active forms count.
 const OF_MEMORIES: &[(Edge, &[&str])] = &[
     (
         Edge::Supersedes,
@@ -155,7 +155,7 @@ fn edge(near: &[String; 3], table: &[(Edge, &[&str])]) -> Option<Edge> {
         .find_map(|words| table.iter().find(|(_, phrases)| says(words, phrases)).map(|(edge, _)| *edge))
 }
 
-/// The words of a text in lower case, each between blanks, links left out: `src/fix.py` is no word.
+/// The words of a text in lower case, separated by spaces, without links: `fix` in `src/fix.py` must not match.
 fn plain_words(text: &str) -> String {
     let mut out = String::from(" ");
     let mut rest = text;
@@ -174,7 +174,7 @@ fn push_words(text: &str, out: &mut String) {
     }
 }
 
-/// Runs of lines that belong together: neither a blank line nor code lies within one.
+/// Runs of lines without a blank line or code block in between.
 fn blocks(text: &str) -> Vec<Range<usize>> {
     let mut blocks: Vec<Range<usize>> = Vec::new();
     let mut open = false;
@@ -190,7 +190,7 @@ fn blocks(text: &str) -> Vec<Range<usize>> {
     blocks
 }
 
-/// The places of the links in a block, brackets included; what is quoted as code is passed over.
+/// The spans of the links in a block, brackets included; inline code is skipped.
 fn wikilinks(text: &str, block: Range<usize>) -> Vec<Range<usize>> {
     let mut found = Vec::new();
     let mut code = code_spans(text, &block).into_iter().peekable();
@@ -216,7 +216,7 @@ fn wikilinks(text: &str, block: Range<usize>) -> Vec<Range<usize>> {
     found
 }
 
-/// Code within sentences: from one run of backticks to the next of the same length.
+/// Inline code: from one run of backticks to the next of the same length.
 fn code_spans(text: &str, block: &Range<usize>) -> Vec<Range<usize>> {
     let bytes = &text.as_bytes()[block.clone()];
     let mut runs: Vec<Range<usize>> = Vec::new();
@@ -230,7 +230,7 @@ fn code_spans(text: &str, block: &Range<usize>) -> Vec<Range<usize>> {
     let mut spans = Vec::new();
     let mut at = 0;
     while at < runs.len() {
-        // A run without a partner is text. Asking for the last one first keeps this linear.
+        // A run that is never closed is text. Checking the last run of this length first keeps this linear.
         let partner = (last[&runs[at].len()] > at)
             .then(|| (at + 1..runs.len()).find(|other| runs[*other].len() == runs[at].len()))
             .flatten();
@@ -243,9 +243,9 @@ fn code_spans(text: &str, block: &Range<usize>) -> Vec<Range<usize>> {
     spans
 }
 
-/// Target, alias and anchor; nothing when it points at nothing, or only into its own text.
+/// Target, alias and anchor; `None` for an empty link or one to an anchor in the same note.
 fn read(inside: &str) -> Option<(LinkTarget, Option<String>, Option<String>)> {
-    // In a table the bar before an alias is escaped.
+    // In a Markdown table the `|` before an alias is written `\|`.
     let (linked, alias) = match inside.split_once('|') {
         Some((linked, alias)) => (linked.strip_suffix('\\').unwrap_or(linked), Some(alias)),
         None => (inside, None),
@@ -255,7 +255,7 @@ fn read(inside: &str) -> Option<(LinkTarget, Option<String>, Option<String>)> {
     Some((LinkTarget::parse(path)?, said(alias), said(anchor)))
 }
 
-/// The sentence that a link stands in: within its item of a list, up to a sign that ends a sentence.
+/// The sentence around a link: within its list item, up to the punctuation that ends it.
 fn sentence(text: &str, block: &Range<usize>, link: &Range<usize>) -> Range<usize> {
     let near = around(text, link, SENTENCE_MAX);
     let (from, to) = (near.start.max(block.start), near.end.min(block.end));
@@ -264,7 +264,7 @@ fn sentence(text: &str, block: &Range<usize>, link: &Range<usize>) -> Range<usiz
     start..end
 }
 
-/// Where sentences end in a text: after their sign, or before the next item or heading.
+/// Where sentences end: after the punctuation, or before the next list item or heading.
 fn ends(text: &str) -> impl Iterator<Item = usize> {
     text.char_indices().filter_map(|(at, c)| {
         let rest = &text[at + c.len_utf8()..];
@@ -293,7 +293,7 @@ fn context(text: &str, link: &Range<usize>) -> String {
     one_line(&text[around(text, link, CONTEXT)])
 }
 
-/// A place and so many characters on each side.
+/// A span widened by so many characters on each side.
 fn around(text: &str, place: &Range<usize>, characters: usize) -> Range<usize> {
     let start = text[..place.start].char_indices().rev().nth(characters - 1).map_or(0, |(at, _)| at);
     let end = text[place.end..].char_indices().nth(characters).map_or(text.len(), |(at, _)| place.end + at);

@@ -1,12 +1,12 @@
-//! Several notes as one.
+//! Merges several notes into one.
 
 use super::compose::draft;
 use crate::markdown;
 use crate::memory::{Body, Memory};
 use crate::text::{fold, one_line};
 
-/// The text of a note that says all that these say, in their order: the type of the first, the tags of all, and
-/// each text under its own heading.
+/// The text of the merged note: the type of the first note, the tags of all, and each body in order under its own
+/// heading.
 pub fn merged(notes: &[Memory]) -> String {
     let note_type = notes.first().and_then(|note| note.kind.note_type());
     let mut tags: Vec<String> = Vec::new();
@@ -18,7 +18,7 @@ pub fn merged(notes: &[Memory]) -> String {
     draft(&notes.iter().map(section).collect::<Vec<_>>().join("\n\n"), note_type, &tags)
 }
 
-/// What a note says, under a heading that names it.
+/// A note's body under a heading with its title.
 fn section(note: &Memory) -> String {
     let text = match &note.body {
         Body::Prose(text) => text.as_str(),

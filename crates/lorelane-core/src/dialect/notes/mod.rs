@@ -1,7 +1,7 @@
-//! Notes: Markdown with a frontmatter of YAML, `[[wikilinks]]`, and a folder of deleted ones.
+//! Notes: Markdown with YAML frontmatter, `[[wikilinks]]`, and a trash folder for deleted notes.
 //!
-//! The format is the first system's: `type`, `status`, `tags` and `created_at` mean what they meant there. What it
-//! had no words for (when a note was changed, retired or archived, and why) are further keys that it ignores.
+//! The format is that of `ragdocs` notes: `type`, `status`, `tags` and `created_at` mean what they mean there.
+//! What `ragdocs` has no key for (when a note was updated, retired or archived, and why) goes to keys it ignores.
 
 mod compose;
 mod frontmatter;
@@ -29,7 +29,7 @@ use crate::path::RelPath;
 use crate::refusal::Refusal;
 use crate::time::Timestamp;
 
-/// A larger file is no note; reading it would cost every look.
+/// A larger file is not read as a note: every scan would pay for it.
 pub const NOTE_MAX_BYTES: usize = 4 << 20;
 const EXTENSION: &str = ".md";
 
@@ -37,7 +37,7 @@ const EXTENSION: &str = ".md";
 pub struct Notes;
 
 impl Notes {
-    /// The address whose one place this path is.
+    /// The address of the note at this path.
     pub fn address_of(path: &RelPath) -> Option<Address> {
         Address::note(path.as_str().strip_suffix(EXTENSION)?)
     }
@@ -48,12 +48,12 @@ impl Dialect for Notes {
         LaneId::Notes
     }
 
-    /// Deleted notes are looked at, too: they are retired ones, and can come back.
+    /// Includes the trash: a deleted note is a retired memory and can be restored.
     fn extent(&self) -> Extent {
         Extent::Tree(|folder| Address::note(&format!("{folder}/x")).is_some())
     }
 
-    /// Hidden files are none of ours.
+    /// Hidden files are not notes.
     fn is_memory_name(&self, file_name: &str) -> bool {
         file_name.ends_with(EXTENSION) && !file_name.starts_with('.')
     }
@@ -76,7 +76,7 @@ impl Dialect for Notes {
     fn read(&self, path: &RelPath, bytes: Vec<u8>) -> ParsedFile {
         let (mut file, decoded) = ParsedFile::new(bytes);
         let Some(address) = Notes::address_of(path) else {
-            file.problem(path, "it is not where a note may lie".to_owned());
+            file.problem(path, "it is not at a valid path for a note".to_owned());
             return file;
         };
         match decoded.and_then(|()| model::open(&file.document.text)) {
@@ -136,7 +136,7 @@ impl Dialect for Notes {
         trash::restored(address)
     }
 
-    /// Notes have no listing: their folder is one.
+    /// Notes have no listing; the folder itself serves as one.
     fn listing_line(&self, _: &Memory) -> Option<ListingLine> {
         None
     }

@@ -1,4 +1,4 @@
-//! Between a note's text and a memory.
+//! Converts between a note's text and a memory.
 
 use super::frontmatter::NoteDocument;
 use super::{NOTE_MAX_BYTES, links, name};
@@ -12,7 +12,7 @@ use crate::text::{cut, one_line};
 use crate::time::{TimeFault, Timestamp};
 use crate::yaml::{BYTE_ORDER_MARK, FieldEdit, KEYS_MAX, ScalarStyle, YamlValue};
 
-/// The keys that a memory's own fields say.
+/// The keys that are fields of [`Memory`]; all others go to `extra`.
 const MODELLED: [&str; 10] = [
     "title",
     "type",
@@ -26,7 +26,7 @@ const MODELLED: [&str; 10] = [
     "archived_reason",
 ];
 
-/// A text as a note, or why it is none.
+/// Parses a text as a note, or returns why it cannot be one.
 pub(super) fn open(text: &str) -> Result<NoteDocument<'_>, String> {
     if text.len() > NOTE_MAX_BYTES {
         return Err(format!("it is larger than {} KiB", NOTE_MAX_BYTES / 1024));
@@ -38,7 +38,7 @@ pub(super) fn open(text: &str) -> Result<NoteDocument<'_>, String> {
     Ok(document)
 }
 
-/// The note of a document that was read.
+/// The note in a parsed document.
 pub(super) fn note_of<'d>(document: &'d Document, address: &Address) -> Result<NoteDocument<'d>, Refusal> {
     match &document.syntax {
         Syntax::Note(spans) => Ok(spans.in_text(&document.text)),
@@ -69,7 +69,7 @@ pub(super) fn memory(document: &NoteDocument<'_>, address: Address) -> Memory {
     }
 }
 
-/// What is not as it should be, beside the problems of its frontmatter.
+/// All problems of a note, those of its frontmatter first.
 pub(super) fn problems(document: &NoteDocument<'_>) -> Vec<String> {
     let mut problems = document.problems();
     if document.text.starts_with(BYTE_ORDER_MARK) {
@@ -78,24 +78,24 @@ pub(super) fn problems(document: &NoteDocument<'_>) -> Vec<String> {
     let says_else = |key: &str| document.get(key).is_some_and(|entry| entry.value != YamlValue::Null);
     if note_type(document).is_none() && says_else("type") {
         let known = NoteType::ALL.map(NoteType::name).join(", ");
-        problems.push(format!("type: it is none of {known}; it counts as journal"));
+        problems.push(format!("type: not one of {known}; it is read as journal"));
     }
     if status(document).is_none() && says_else("status") {
-        problems.push("status: it is none of active, retired, archived; it counts as active".to_owned());
+        problems.push("status: not one of active, retired, archived; it is read as active".to_owned());
     }
     for key in ["created_at", "updated_at", "retired_at", "archived_at"] {
         let read = text_of(document, key).ok_or(TimeFault::Form).and_then(Timestamp::read);
         if let (true, Err(fault)) = (says_else(key), read) {
-            problems.push(format!("{key}: it is {fault}"));
+            problems.push(format!("{key}: {fault}"));
         }
     }
     if document.get("tags").is_some_and(|entry| entry.value == YamlValue::Other) {
-        problems.push("tags: they are no list of texts".to_owned());
+        problems.push("tags: not a list of strings".to_owned());
     }
     if document.frontmatter.is_some()
         && NoteDocument::read(&document.text[document.body()]).frontmatter.is_some()
     {
-        problems.push("a second frontmatter follows the first; it counts as text".to_owned());
+        problems.push("a second frontmatter block follows the first; it is read as text".to_owned());
     }
     problems
 }
@@ -115,7 +115,7 @@ pub(super) fn status(document: &NoteDocument<'_>) -> Option<Status> {
     Status::parse(text_of(document, "status")?.trim())
 }
 
-/// A list, or one text with commas.
+/// Tags are a YAML list or one comma-separated string.
 pub(super) fn tags(document: &NoteDocument<'_>) -> Vec<String> {
     match document.get("tags").map(|entry| &entry.value) {
         Some(YamlValue::List(items, _)) => items.iter().map(|item| item.text.clone()).collect(),
@@ -127,7 +127,7 @@ pub(super) fn tags(document: &NoteDocument<'_>) -> Vec<String> {
     }
 }
 
-/// What a note is called that does not say so itself: as its first heading, else as its file.
+/// The title of a note without the key `title`: its first heading, else its file name.
 fn title_without_key(body: &str, address: &Address) -> String {
     let heading = markdown::title(body).map(one_line).filter(|title| !title.is_empty());
     heading.unwrap_or_else(|| name::stem(address).to_owned())
@@ -138,7 +138,7 @@ fn lifecycle(document: &NoteDocument<'_>, address: &Address) -> Lifecycle {
     let reason = |key: &str| text_of(document, key).map(str::to_owned);
     let retired = || Lifecycle::Retired { at: at("retired_at"), reason: reason("retired_reason") };
     match (trash::deleted_at(address), status(document)) {
-        // What was deleted still says `active` in its frontmatter: the folder is what counts.
+        // `ragdocs` deletes a note by moving it, so its frontmatter still says `active`: the folder decides.
         (Some(deleted), Some(Status::Retired)) => match retired() {
             Lifecycle::Retired { at: None, reason } => Lifecycle::Retired { at: deleted, reason },
             retired => retired,
@@ -152,13 +152,14 @@ fn lifecycle(document: &NoteDocument<'_>, address: &Address) -> Lifecycle {
     }
 }
 
-/// The other keys, each with its value as it stands in the file: nothing is lost by not understanding it.
+/// The other keys with their source text, so that nothing is lost by not parsing it. Without the indent and line
+/// ends of its file, so that it can be written to another one.
 fn extra(document: &NoteDocument<'_>) -> Object {
     let others = document.entries().iter().filter(|entry| !MODELLED.contains(&entry.key.as_str()));
     others.map(|entry| (entry.key.clone(), Json::Text(document.source(entry)))).collect()
 }
 
-/// The text of `after`, starting from `base`: only what reads differently is set.
+/// The text of `after`, starting from `base`. Only keys whose value differs are set, so the rest keeps its bytes.
 pub(super) fn written(base: Option<&Document>, after: &Memory) -> Result<String, Refusal> {
     let address = &after.address;
     let Body::Prose(body) = &after.body else {
@@ -212,14 +213,14 @@ pub(super) fn written(base: Option<&Document>, after: &Memory) -> Result<String,
         let source = value.as_text().unwrap_or_default();
         set(now.extra.get(key) != Some(value), key, FieldEdit::Source(source));
     }
-    // The title may be the body's own heading.
+    // The key is only needed if neither the heading nor the file name gives this title.
     let key = text_of(&document, "title").filter(|title| !title.is_empty()).map(str::to_owned);
     let title = key.unwrap_or_else(|| title_without_key(body, address));
     set(title != after.title, "title", FieldEdit::Text(&after.title));
     Ok(document.edited(&edits, Some(body.as_str()).filter(|_| now.body != after.body)))
 }
 
-/// A time without quotes stays so, though as a text it would need them.
+/// A time written without quotes stays unquoted, although YAML would quote it as a string.
 fn time_edit<'t>(document: &NoteDocument<'_>, key: &str, at: Option<&'t str>) -> FieldEdit<'t> {
     let is_plain = matches!(document.get(key).map(|entry| &entry.value), Some(YamlValue::Scalar(token)) if token.style == ScalarStyle::Plain);
     match at {
@@ -229,26 +230,26 @@ fn time_edit<'t>(document: &NoteDocument<'_>, key: &str, at: Option<&'t str>) ->
     }
 }
 
-/// What other lanes can say and a note cannot.
+/// Rejects a memory with fields that records have and notes do not.
 fn refuse_inexpressible(after: &Memory) -> Result<(), Refusal> {
     let deleted = trash::deleted_at(&after.address).is_some();
     let (field, expected, fix) = if after.kind.note_type().is_none() {
-        ("type", "A note has the type of a note", "choose one of the types of notes")
+        ("type", "One of the note types", "choose a note type")
     } else if after.confidence.is_some() {
-        ("confidence", "A note has no confidence", "say in the text how sure it is")
+        ("confidence", "A note has no confidence", "state in the text how sure you are")
     } else if !after.about.is_empty() {
-        ("related_files", "A note names files in its text", "link them there, as in [[src/auth.rs]]")
+        ("related_files", "A note links files in its text", "link them there, as in [[src/auth.rs]]")
     } else if !after.history.is_empty() || after.revised > 0 {
-        ("history", "A note keeps no history in its file", "`lorelane log` has it")
+        ("history", "A note has no history in its file", "use `lorelane log`")
     } else if deleted && after.lifecycle.status() != Status::Retired {
-        ("status", "A note in the trash is deleted", "restore it to its own name first")
+        ("status", "A note in the trash is deleted", "restore it first")
     } else {
         return Ok(());
     };
     Err(invalid(&after.address, field, expected, "null", fix))
 }
 
-/// Whatever the rules above forgot is not written: a reader must find the memory that was saved.
+/// The last check before a write, for cases the rules above miss: the text must parse back to the saved memory.
 pub(super) fn refuse_what_reads_differently(file: &MemoryFile, after: &Memory) -> Result<(), Refusal> {
     let text = &file.document.text;
     if text.len() > NOTE_MAX_BYTES {
@@ -273,8 +274,8 @@ pub(super) fn refuse_what_reads_differently(file: &MemoryFile, after: &Memory) -
     } else {
         return Ok(());
     };
-    let fix = "leave out what has no place in a head of YAML or in a text without blank ends";
-    Err(invalid(&after.address, field, "It should read back as it was given", "null", fix))
+    let fix = "remove what YAML frontmatter cannot hold, and spaces around the text";
+    Err(invalid(&after.address, field, "It should read back unchanged", "null", fix))
 }
 
 pub(super) fn invalid(address: &Address, field: &str, expected: &str, got: &str, fix: &str) -> Refusal {

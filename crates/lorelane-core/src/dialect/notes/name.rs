@@ -1,4 +1,4 @@
-//! The names of notes: what people type, what titles become, and how the trash calls them.
+//! Names of notes: as typed, derived from a title, and in the trash.
 
 use crate::digest::short_digest;
 use crate::memory::Address;
@@ -7,19 +7,19 @@ use crate::path::{PathFault, RelPath};
 use unicode_normalization::UnicodeNormalization;
 use unicode_normalization::char::is_combining_mark;
 
-/// The longest part of a path, in bytes: with its extension and the time that the trash adds, it is still a name
-/// for every file system.
+/// The longest part of a path, in bytes. With the extension and the time that the trash appends it still fits the
+/// 255 bytes that file systems allow.
 const PART_MAX: usize = 255 - ".md".len() - "_20250110_143022".len();
-/// The longest name that is made of a title, in characters and in bytes.
+/// The longest name derived from a title, in characters and in bytes.
 const TITLE_NAME_MAX: usize = 80;
 const TITLE_BYTES_MAX: usize = 200;
-/// Windows opens a device instead of a file, whatever the extension.
+/// Device names: Windows opens the device instead of a file, whatever the extension.
 const DEVICES: [&str; 22] = [
     "con", "prn", "aux", "nul", "com1", "com2", "com3", "com4", "com5", "com6", "com7", "com8", "com9",
     "lpt1", "lpt2", "lpt3", "lpt4", "lpt5", "lpt6", "lpt7", "lpt8", "lpt9",
 ];
 
-/// Why a note cannot be called so.
+/// A name that a note cannot have.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("cannot name a note `{name}`: {why}")]
 pub struct NameFault {
@@ -32,22 +32,22 @@ pub struct NameFault {
 pub enum NameReason {
     #[error(transparent)]
     Path(PathFault),
-    /// A part begins with a dot, or the folder is one that lorelane leaves alone.
-    #[error("its folder or file would be hidden or is not for notes")]
+    /// A part begins with a dot, or lorelane does not read notes in that folder.
+    #[error("its folder or file would be hidden or is reserved")]
     Hidden,
-    /// A part begins or ends with a blank, or ends with a dot.
-    #[error("a part of it begins or ends with a blank, or ends with a dot")]
+    /// A part begins or ends with a space, or ends with a dot. Windows strips both from the end.
+    #[error("a part of it begins or ends with a space, or ends with a dot")]
     Edge,
-    /// A sign that a link or a file system cannot say.
-    #[error("it contains {0:?}, which files or links cannot say")]
+    /// A character that is special in a link or not allowed by a file system.
+    #[error("it contains {0:?}, which is not allowed in file names or links")]
     Sign(char),
-    #[error("Windows keeps that name for a device")]
+    #[error("Windows reserves that name for a device")]
     Device,
     #[error("a part of it is longer than {PART_MAX} bytes")]
     TooLong,
 }
 
-/// The address of a new note, from the name that somebody gives it, with or without `.md`.
+/// The address of a new note from a typed name, with or without `.md`.
 pub fn named(typed: &str) -> Result<Address, NameFault> {
     let name: String = typed.strip_suffix(".md").unwrap_or(typed).nfc().collect();
     let fault = |why| NameFault { name: crate::text::cut(&crate::text::one_line(typed), 80), why };
@@ -57,8 +57,8 @@ pub fn named(typed: &str) -> Result<Address, NameFault> {
     }
 }
 
-/// Why a new note may not have this name. Stricter than what is read: a name given by lorelane works on every
-/// system and inside every link.
+/// Why a new note may not have this name. Stricter than for existing files: a name that lorelane creates must work
+/// on every system and inside a link.
 pub(super) fn why_not(name: &str) -> Option<NameReason> {
     if let Err(fault) = RelPath::parse(name) {
         return Some(match fault {
@@ -85,7 +85,7 @@ pub(super) fn why_not(name: &str) -> Option<NameReason> {
     })
 }
 
-/// The address that a title asks for: its letters and digits in any script, the rest as dashes.
+/// The address derived from a title: letters and digits of any script, the rest as dashes.
 pub fn for_title(title: &str) -> Address {
     let mut name = String::new();
     let mut letters = title.nfc().flat_map(char::to_lowercase).peekable();
@@ -106,8 +106,8 @@ pub fn for_title(title: &str) -> Address {
     short.truncate(short.trim_end_matches(['-', '.', '_']).len());
     let whole = short.len() == name.trim_end_matches('-').len();
     if why_not(&short).is_some() || !whole || short.ends_with(".md") {
-        // A title without letters, with the name of a device or of a file, or too long to be told from another by
-        // its start.
+        // No letters, a device name, a name ending in `.md`, or a title that was cut: the digest keeps two titles
+        // with the same start apart.
         let digest = short_digest(title, 8);
         short =
             if why_not(&short).is_some() { format!("note-{digest}") } else { format!("{short}-{digest}") };
@@ -115,7 +115,7 @@ pub fn for_title(title: &str) -> Address {
     Address::note(&short).expect("letters, digits and dashes are a name")
 }
 
-/// The name without its folders, and without the time that the trash adds: a deleted note is called what it was.
+/// The name without folders and without the time that the trash appends, so a deleted note keeps its title.
 pub(super) fn stem(address: &Address) -> &str {
     let name = address.name();
     let name = split_time(name).filter(|_| address.is_trash()).map_or(name, |(name, _)| name);
@@ -123,14 +123,14 @@ pub(super) fn stem(address: &Address) -> &str {
 }
 
 impl NameFault {
-    /// What to do about it.
+    /// How to choose a valid name.
     pub fn hint(&self) -> &'static str {
         match self.why {
             NameReason::Path(PathFault::Empty) => "give it a name, such as `auth-plan`",
             NameReason::Path(PathFault::Absolute | PathFault::Escapes) => {
                 "name it by its path inside the notes' folder, such as `plans/auth`"
             }
-            NameReason::TooLong => "say the rest in the note's first heading",
+            NameReason::TooLong => "put the full title in the note's first heading",
             NameReason::Path(_)
             | NameReason::Hidden
             | NameReason::Edge

@@ -1,25 +1,25 @@
-//! Edits of a note's text that leave every other byte.
+//! Edits to a note's text that keep all other bytes.
 
 use super::frontmatter::{FENCE, NoteDocument, NoteSpans, opens};
 use crate::yaml::{FieldEdit, YamlCollection, YamlValue};
 use std::borrow::Cow;
 
-/// The text with one key edited. A key that is new goes last; a note without a frontmatter gets one.
+/// The text with one key edited. A new key is added last; a note without frontmatter gets one.
 pub fn set(text: &str, key: &str, edit: FieldEdit<'_>) -> String {
     NoteDocument::read(text).with_keys(&[(key, edit)])
 }
 
-/// The text with another body. What is between frontmatter and body, and after the body, stays.
+/// The text with another body. The whitespace before and after the body stays.
 pub fn set_body(text: &str, body: &str) -> String {
     NoteDocument::read(text).with_body(body)
 }
 
 impl NoteDocument<'_> {
-    /// The text with other keys and, if one is given, another body.
+    /// The text with these keys edited and, if given, another body.
     pub(super) fn edited(&self, edits: &[(&str, FieldEdit<'_>)], body: Option<&str>) -> String {
         match body {
             None => self.with_keys(edits),
-            // The keys come before the body, so its change moves none of them.
+            // The keys come before the body, so their spans stay valid when it changes.
             Some(body) if self.frontmatter.is_some() => {
                 let text = self.with_body(body);
                 NoteSpans::of(self).in_text(&text).with_keys(edits)
@@ -28,7 +28,7 @@ impl NoteDocument<'_> {
         }
     }
 
-    /// The text with these keys edited, each named once.
+    /// The text with these keys edited. Each key may occur once.
     pub(super) fn with_keys(&self, edits: &[(&str, FieldEdit<'_>)]) -> String {
         let Some(frontmatter) = &self.frontmatter else { return self.with_frontmatter(edits) };
         let rendered: Vec<String> = edits.iter().map(|(_, edit)| edit.rendered()).collect();
@@ -36,13 +36,13 @@ impl NoteDocument<'_> {
         for ((key, edit), rendered) in edits.iter().zip(&rendered) {
             let is_read = frontmatter.get(key).is_none_or(|entry| entry.value != YamlValue::Other);
             usable.push(match edit {
-                // What a note does not read is written again, even if it says the same.
+                // A value that was not parsed cannot be compared with the new one, so it is always rewritten.
                 FieldEdit::Text(_) | FieldEdit::List(_) if !is_read => (key, FieldEdit::Source(rendered)),
                 edit => (key, *edit),
             });
         }
         frontmatter.edited_all(&usable).unwrap_or_else(|| {
-            // One edit cannot be made among broken lines, or two of them touch the same ones.
+            // An edit failed on malformed lines, or two edits overlap: apply them one by one and skip the failing.
             let mut text = Cow::Borrowed(self.text);
             for (key, edit) in &usable {
                 let document = NoteDocument::read(&text);
@@ -72,7 +72,7 @@ impl NoteDocument<'_> {
     pub(super) fn with_body(&self, body: &str) -> String {
         let (text, old, end) = (self.text, self.body(), self.line_end());
         let has_frontmatter = self.frontmatter.is_some();
-        // A body that begins as a frontmatter does is none below an empty line.
+        // A body that starts with `---` is not parsed as frontmatter if an empty line is above it.
         let misread = !has_frontmatter && looks_like_frontmatter(body);
         if !old.is_empty() {
             let before = &text[..old.start];
@@ -86,7 +86,7 @@ impl NoteDocument<'_> {
     }
 }
 
-/// Whether a body would be read as frontmatter at the start of a file.
+/// Whether a body would be parsed as frontmatter at the start of a file.
 pub(super) fn looks_like_frontmatter(body: &str) -> bool {
     opens(body).is_some()
 }

@@ -1,4 +1,4 @@
-//! Why a file that somebody wrote by hand is no valid record, in one line.
+//! One line on why a file written by hand is not a valid record.
 
 use super::Records;
 use super::model::open;
@@ -10,12 +10,12 @@ use crate::refusal::FieldFault;
 use crate::text::{cut, one_line};
 
 const COMPLAINT_MAX: usize = 400;
-/// What the validator says of a field that is not there.
+/// The validator's text for a missing field.
 const MISSING: &str = "Field required";
 
 impl Records {
-    /// What is wrong with a file that lies in the lane; `None` for a valid record. Faults that every reader can live
-    /// with, such as a doubled key, are for `doctor` to report.
+    /// What is wrong with a file in the lane; `None` for a valid record. Faults that no reader fails on, such as a
+    /// duplicate key, are left to `doctor`.
     pub fn complaint(path: &RelPath, bytes: &[u8]) -> Option<String> {
         let what = match judged(path, bytes) {
             Ok(()) => return None,
@@ -40,7 +40,7 @@ fn judged(path: &RelPath, bytes: &[u8]) -> Result<(), String> {
     }
 }
 
-/// The first system's words where it had any: agents know them.
+/// Uses the wording of the `claude-memory` scripts where they have one: agents know it.
 fn told(faults: &[FieldFault], record: &Object, category: Category) -> String {
     let is_missing = |fault: &&FieldFault| fault.expected == MISSING && !fault.field.contains('.');
     let missing: Vec<&str> = faults.iter().filter(is_missing).map(|fault| fault.field.as_str()).collect();

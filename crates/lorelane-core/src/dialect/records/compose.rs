@@ -1,4 +1,4 @@
-//! From a draft to a memory: mend, validate, protect what only grows.
+//! Turns a draft into a memory: fix, validate, and protect the fields that may only grow.
 
 use super::fix::Occasion;
 use super::model::{memory, object_of, open, refuse_oversized};
@@ -99,7 +99,7 @@ pub(super) fn revise(
     let mut notices = fix::fix(&mut new, category, occasion, circumstances.now);
     fix::remove_controls(&mut new, Some(&old), &mut notices);
     fix::leave_unchanged(&mut new, &drafted, &old, &mut notices);
-    // Also where nobody touched it: a value that only a lax reader understands is no value to others.
+    // Also for unchanged fields: a value such as `"0.5"` is ignored by readers that are not lenient.
     fix::relax(&mut new, category, &mut notices);
     let kept = revise::keep_fixed_fields(&mut new, &old, address.name());
     if historian != Historian::Drafter {
@@ -117,7 +117,7 @@ pub(super) fn revise(
     if idle && historian != Historian::Drafter {
         return Ok(Composed { memory: before.clone(), base_text: None, rename_to: None, notices });
     }
-    // What is in the history keeps its text, also where the draft writes it another way.
+    // Existing history entries keep their text, even if the draft formats them differently.
     memory.history.splice(..before.history.len(), before.history.iter().cloned());
     memory.history.extend(events);
     drop_oldest(&mut memory.history);
@@ -131,7 +131,7 @@ pub(super) fn revise(
     Ok(Composed { memory, base_text: None, rename_to: wants, notices })
 }
 
-/// Fields that follow from the place, the clock or the lifecycle: to set one is a wish for another command.
+/// Rejects setting a field that follows from the path, the clock or the lifecycle, and names the command to use.
 fn refuse_protected(address: &Address, category: Category, draft: &Draft) -> Result<(), Refusal> {
     let Draft::Partial { set, .. } = draft else { return Ok(()) };
     let named = set.iter().filter_map(|assignment| {
@@ -171,10 +171,10 @@ pub(super) fn parse_draft(draft: &Draft) -> Option<Result<DraftJson, String>> {
     }))
 }
 
-/// A draft's object. Doubled keys are refused here: which of the two was meant is for the author to say.
+/// A draft's object. Duplicate keys are rejected: only the author knows which value was meant.
 fn object_of_draft(json: Option<Result<DraftJson, String>>, address: &Address) -> Result<Object, Refusal> {
     let unreadable = |why: String| Refusal::Unreadable { address: address.clone(), why };
-    // What is stored may be sound: it is the draft that cannot be read.
+    // The reason must name the draft: the stored file may be valid.
     let of_draft = |why: String| unreadable(why.replacen("it ", "the draft ", 1));
     let json = json.unwrap_or_else(|| Err("it is not JSON".to_owned())).map_err(of_draft)?;
     if !json.doubled.is_empty() {
@@ -194,7 +194,7 @@ fn object_of_draft(json: Option<Result<DraftJson, String>>, address: &Address) -
     }
 }
 
-/// A revision is judged by what it changes: a fault that stood in the file before is said, not held against it.
+/// Rejects only faults that a revision adds; a fault that was in the file before is reported as a warning.
 fn refuse_new_faults(
     old: &Object,
     new: &Object,
@@ -203,7 +203,7 @@ fn refuse_new_faults(
     notices: &mut Vec<Notice>,
 ) -> Result<(), Refusal> {
     let mut judged = new.clone();
-    // The history is cut to its length after the revision's own entries are added.
+    // The history is truncated when the revision's own entries are added, so its length is not a fault here.
     let mut dropped = 0;
     if let Some(Json::List(entries)) = judged.get_mut("changes") {
         dropped = entries.len().saturating_sub(HISTORY_MAX);
@@ -240,7 +240,7 @@ fn refuse_new_faults(
     faults.refuse(address)
 }
 
-/// The entry of the history that a field such as `changes.3.summary` belongs to.
+/// The index of the history entry that a field such as `changes.3.summary` belongs to.
 fn history_position(field: &str) -> Option<usize> {
     field.strip_prefix("changes.")?.split('.').next()?.parse().ok()
 }

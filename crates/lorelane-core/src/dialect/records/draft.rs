@@ -1,4 +1,4 @@
-//! Drafts from what a person typed: `--set path=value`, a file, a title.
+//! Builds drafts from user input: `--set path=value`, a file, a title.
 
 use super::fields::{self, Field, FieldType, Requirement};
 use crate::change::Assignment;
@@ -11,10 +11,10 @@ use crate::time::Timestamp;
 use std::collections::BTreeSet;
 
 const UNKNOWN_PATH_MAX: usize = 80;
-/// Stands in a template where its reader has something to say.
+/// Marks a value in a template that has to be filled in.
 pub const PLACEHOLDER: &str = "…";
 
-/// Reads JSON that a draft starts from. Which of two doubled keys was meant is for the author to say.
+/// Parses the JSON that a draft starts from. Duplicate keys are rejected: only the author knows which was meant.
 pub fn read(text: &str) -> Result<Object, String> {
     let document = JsonDocument::parse(text).map_err(|fault| format!("it is not JSON: {fault}"))?;
     if let Some(key) = document.doubled.first() {
@@ -26,8 +26,8 @@ pub fn read(text: &str) -> Result<Object, String> {
     }
 }
 
-/// A new record from a title, optional JSON to start from, and assignments. It is complete but for what only
-/// its author knows; the validator names that.
+/// A new record from a title, optional JSON to start from, and assignments. Whatever only the author can supply is
+/// missing from it; validation reports that.
 pub fn begin(
     category: Category,
     title: Option<&str>,
@@ -51,7 +51,7 @@ pub fn begin(
     record.set("updated_at", Json::text(now.to_string()));
     record.set("tags", Json::List(Vec::new()));
     record.set("content", Json::Object(usual_content(category)));
-    // What the author brought keeps the author's order; what was missing goes last.
+    // Fields of the author keep their order; missing ones are added at the end.
     let mut ordered = given;
     for (key, value) in record.iter() {
         let missing =
@@ -70,7 +70,7 @@ pub fn begin(
     (address, ordered)
 }
 
-/// What a new memory of this category nearly always says.
+/// Default content of a new memory of this category.
 fn usual_content(category: Category) -> Object {
     let usual = match category {
         Category::SessionSummary => {
@@ -85,20 +85,20 @@ fn usual_content(category: Category) -> Object {
     usual.into_iter().collect()
 }
 
-/// A field that a drafter can fill, from the table of fields.
+/// A field that a draft can have, from the field table.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct DraftField {
-    /// Dotted; `[]` stands for each item of a list.
+    /// Dotted; `[]` is each item of a list.
     pub path: String,
     pub kind: &'static str,
     pub required: bool,
-    /// The values of a choice; empty where there is none.
+    /// The allowed values of a choice; empty for other types.
     pub choices: &'static [&'static str],
-    /// The longest text, in characters.
+    /// The maximum length of a text, in characters.
     pub max: Option<usize>,
 }
 
-/// What a draft of this category says; the rest follows from the place, the clock or the lifecycle.
+/// The fields of a draft of this category; the others follow from the path, the clock or the lifecycle.
 pub fn wanted(category: Category) -> Vec<DraftField> {
     const FREE: [&str; 4] = ["title", "tags", "related_files", "confidence"];
     let free = fields::BASE.fields.iter().filter(|field| FREE.contains(&field.name));
@@ -110,7 +110,7 @@ pub fn wanted(category: Category) -> Vec<DraftField> {
     wanted
 }
 
-/// What is `filled_in` for the drafter is not required of him.
+/// Fields in `filled_in` have a default, so a draft need not have them.
 fn want(field: &Field, prefix: &str, filled_in: &[&str], wanted: &mut Vec<DraftField>) {
     let path = format!("{prefix}{}", field.name);
     let required = field.need == Requirement::Required && !filled_in.contains(&field.name);
@@ -133,8 +133,8 @@ fn want(field: &Field, prefix: &str, filled_in: &[&str], wanted: &mut Vec<DraftF
     inner.iter().for_each(|field| want(field, &prefix, &[], wanted));
 }
 
-/// A draft with everything that is required and nothing said yet. No value of it is valid: a template that nobody
-/// filled in cannot be saved.
+/// A template with all required fields. None of its values is valid, so that a template that was not filled in
+/// cannot be saved.
 pub fn blank(category: Category) -> Object {
     let mut draft = Object::new();
     for field in wanted(category).iter().filter(|field| field.required && !field.path.contains("[]")) {
@@ -148,14 +148,14 @@ pub fn blank(category: Category) -> Object {
     draft
 }
 
-/// The fields of a record in which the placeholder of a template still stands, each once.
+/// The fields of a record that still have the template's placeholder, each once.
 pub(crate) fn unfilled(record: &Object) -> BTreeSet<String> {
-    // Some write it with three dots.
+    // Some agents write three dots instead of the character.
     fields_with(record, &|text| matches!(text, PLACEHOLDER | "..."))
 }
 
-/// An agent's draft with empty texts where something is required, or where it would take the place of what a record
-/// says.
+/// Finds empty texts in an agent's draft where a value is required, or where they would overwrite a value of the
+/// record.
 pub fn emptied(given: &Object, replaced: &Object, category: Category) -> Vec<FieldFault> {
     let wanted = wanted(category);
     let says_something = |value: &Json| match value {
@@ -174,7 +174,7 @@ pub fn emptied(given: &Object, replaced: &Object, category: Category) -> Vec<Fie
     empty.map(|field| says_nothing(field, "it is empty", "")).collect()
 }
 
-/// What is wrong with a field that is as the template has it.
+/// The fault of a field that was not filled in.
 pub(crate) fn unfilled_fault(field: String) -> FieldFault {
     says_nothing(field, "it still has the placeholder of the template", PLACEHOLDER)
 }
@@ -188,10 +188,10 @@ fn says_nothing(field: String, why: &str, got: &str) -> FieldFault {
     }
 }
 
-/// The fields of a record with such a text, each once.
+/// The fields of a record with a text that `is_meant` accepts, each once.
 fn fields_with(record: &Object, is_meant: &dyn Fn(&str) -> bool) -> BTreeSet<String> {
     let mut fields = BTreeSet::new();
-    // The history is not drafted.
+    // The history is not part of a draft.
     for (key, value) in record.iter().filter(|(key, _)| *key != "changes") {
         find_fields(value, key, is_meant, &mut fields);
     }
@@ -211,7 +211,7 @@ fn find_fields(value: &Json, field: &str, is_meant: &dyn Fn(&str) -> bool, field
     }
 }
 
-/// Puts the given fields over those of a record; of the content only those that are given.
+/// Overwrites fields of a record with the given ones; `content` is merged field by field.
 pub fn overlay(record: &mut Object, given: &Object) {
     for (key, value) in given.iter() {
         match (record.get_mut(key), value) {
@@ -232,7 +232,7 @@ pub fn add_tags(record: &mut Object, tags: &[String]) {
         Some(value) => value.to_texts(),
         None => Vec::new(),
     };
-    // A secret stays as it was typed: in lower case it would not be recognised when the draft is judged.
+    // A secret keeps its case: in lower case the secret scan of the draft would not recognise it.
     let safe = |tag: &String| {
         if secret::scan(tag).is_empty() { super::fix::safe_tag(tag) } else { tag.clone() }
     };
@@ -248,7 +248,7 @@ pub fn add_tags(record: &mut Object, tags: &[String]) {
     record.set("tags", Json::texts(all));
 }
 
-/// Carries out `path=value`. Several assignments to one list collect; `path+=value` appends to what is there.
+/// Applies `path=value`. Several assignments to one list are collected; `path+=value` appends to the old list.
 pub fn assign(record: &mut Object, category: Category, set: &[Assignment]) {
     let mut begun: Vec<String> = Vec::new();
     for assignment in set {
@@ -257,7 +257,7 @@ pub fn assign(record: &mut Object, category: Category, set: &[Assignment]) {
             None => (assignment.path.as_str(), false),
         };
         let Some((path, kind)) = fields::find(category, typed) else {
-            // Unknown: it stands as it was typed, and the validator says that it cannot.
+            // An unknown field is set as typed, so that validation reports it.
             record.set(&cut(typed, UNKNOWN_PATH_MAX), Json::text(&assignment.value));
             continue;
         };
@@ -286,7 +286,7 @@ fn coerce(kind: &FieldType, value: &str) -> Json {
 }
 
 fn put(record: &mut Object, path: &str, value: Json, append: bool) {
-    // What stands in the way is not an object, so it is wrong anyway: the validator names it.
+    // A value on the path that should be an object is not one: validation reports it.
     let Some((object, key)) = record.nest(path) else { return };
     match (object.get_mut(key), value) {
         (Some(Json::List(items)), Json::List(more)) if append => items.extend(more),

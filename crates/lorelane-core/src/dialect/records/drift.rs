@@ -1,16 +1,16 @@
-//! How far a listing that somebody may have touched is from what the files say.
+//! Compares a listing, which may have been edited, with the memory files.
 
 use std::collections::HashMap;
 use std::hash::Hash;
 
-/// The paths that a listing misses or should not have. Both are empty when it says what the files say.
+/// The paths that are missing from a listing or should not be in it. Both are empty for a correct listing.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Drift {
-    /// Memories without a line of theirs.
+    /// Memories without a line.
     pub unlisted: Vec<String>,
-    /// Lines that no memory has: the memory is gone, reads differently, or is listed already.
+    /// Lines that match no memory: it was removed or changed, or the line is a duplicate.
     pub stale: Vec<String>,
-    /// The lines that stand in the listing.
+    /// The number of lines in the listing.
     pub listed: usize,
 }
 
@@ -20,8 +20,8 @@ impl Drift {
     }
 }
 
-/// Compares a listing's text with the lines that the files ask for. Order and head do not matter: the first
-/// system's scripts sorted in two ways. Whole lines do, so that a doubled line or an old title is found.
+/// Compares a listing's text with the expected lines. Order and header are ignored: the `claude-memory` scripts
+/// sort in two ways. Whole lines are compared, so that a duplicate or an old title is found.
 pub fn drift(text: &str, wanted: &[String]) -> Drift {
     let listed = text.lines().map(str::trim).filter(|line| line.starts_with("- ["));
     compare(listed, wanted.iter().map(String::as_str))
@@ -32,7 +32,7 @@ fn compare<L: AsRef<str> + Ord + Hash>(
     wanted: impl Iterator<Item = L>,
 ) -> Drift {
     let mut drift = Drift::default();
-    // Counted, not removed from a list: a removal per line is quadratic where a listing has 100,000.
+    // Counts, because removing each line from a list is quadratic, and a listing may have 100,000.
     let mut open: HashMap<L, usize> = HashMap::new();
     for line in wanted {
         *open.entry(line).or_default() += 1;
@@ -53,7 +53,7 @@ fn compare<L: AsRef<str> + Ord + Hash>(
     drift
 }
 
-/// The path of a line. Titles that scripts wrote may hold arrows of their own; the last one is the listing's.
+/// The path in a line. A title written by the scripts may contain ` -> `; the last one precedes the path.
 fn path_in(line: &str) -> &str {
     let line = line.rsplit_once(" #tags:").map_or(line, |(before, _)| before);
     line.rsplit_once(" -> ").map_or(line, |(_, path)| path).trim()
@@ -88,7 +88,7 @@ mod tests {
         }
     }
 
-    /// A line that counts how often it is compared with another one.
+    /// A line that counts how often it is compared.
     struct Counted(String);
 
     impl Hash for Counted {
@@ -132,7 +132,7 @@ mod tests {
         let looks = steps::of(|| drift = compare(lines(LINES), lines(LINES)));
         assert!(drift.is_none() && drift.listed == LINES);
         assert!(looks <= 3 * LINES, "{looks}");
-        // Those that are named are sorted.
+        // The unlisted lines are sorted.
         let looks = steps::of(|| drift = compare(lines(0), lines(LINES)));
         assert_eq!(drift.unlisted.len(), LINES);
         assert!(looks <= 40 * LINES, "{looks}");

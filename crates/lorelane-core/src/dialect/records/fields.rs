@@ -1,11 +1,11 @@
-//! The contract: every field of the six categories, once. Validator, schemas, drafts and docs walk this table.
+//! The field table: every field of the six categories, defined once. Validation, schemas, drafts and docs use it.
 
 use crate::lifecycle::REASON_MAX;
 use crate::memory::{Category, HISTORY_MAX};
 
 pub const TITLE_MAX: usize = 120;
 pub const TAG_MAX: usize = 12;
-/// Stands where a tag is missing; it goes as soon as there is one.
+/// The tag of a record without tags; removed when another tag is added.
 pub const NO_TAG: &str = "untagged";
 pub const SCHEMA_VERSION: &str = "1.0";
 
@@ -21,13 +21,13 @@ pub enum Requirement {
     Required,
     /// May be absent or null.
     Optional,
-    /// May be absent; when it is there it has a value.
+    /// May be absent, but not null.
     Defaulted,
 }
 
 #[derive(Debug)]
 pub enum FieldType {
-    /// The version of the format.
+    /// The version of the record format.
     Version,
     /// The name of the category whose table this is.
     OwnCategory,
@@ -41,7 +41,7 @@ pub enum FieldType {
     Choice(&'static [&'static str]),
     /// A number from 0 to 1.
     Fraction,
-    /// A whole number from 0.
+    /// An integer, 0 or more.
     Count,
     Flag,
     List {
@@ -76,7 +76,7 @@ const fn defaulted(name: &'static str, kind: FieldType) -> Field {
     Field { name, kind, need: Requirement::Defaulted }
 }
 
-/// The fields that every record has around its content.
+/// The fields that every record has besides its content.
 pub const BASE: FieldGroup = FieldGroup {
     model: "Memory",
     fields: &[
@@ -114,7 +114,7 @@ const CHANGE: FieldGroup = FieldGroup {
     ],
 };
 
-/// The content of a category.
+/// The content fields of a category.
 pub fn content(category: Category) -> &'static FieldGroup {
     match category {
         Category::SessionSummary => &SESSION_SUMMARY,
@@ -210,7 +210,7 @@ const EXAMPLES: FieldGroup = FieldGroup {
     fields: &[optional("prefer", TEXTS), optional("avoid", TEXTS)],
 };
 
-/// Resolves the kinds that depend on the category.
+/// Resolves the field types that depend on the category.
 pub fn group_of(kind: &FieldType, category: Category) -> Option<&'static FieldGroup> {
     match kind {
         FieldType::Group(group) => Some(group),
@@ -219,7 +219,7 @@ pub fn group_of(kind: &FieldType, category: Category) -> Option<&'static FieldGr
     }
 }
 
-/// The kind at a dotted path, and that path in full: a content field may be named without `content.`.
+/// The full path and type of the field at a dotted path; `content.` may be omitted.
 pub fn find(category: Category, path: &str) -> Option<(String, &'static FieldType)> {
     let walk = |path: &str| {
         let mut group = &BASE;

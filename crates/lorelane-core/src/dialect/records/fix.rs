@@ -1,4 +1,4 @@
-//! What a careful clerk mends without asking, and says.
+//! Fixes obvious mistakes in a draft and reports each fix as a notice.
 
 use super::fields::{self, FieldGroup, FieldType, NO_TAG, SCHEMA_VERSION, TAG_MAX};
 use crate::change::Notice;
@@ -8,18 +8,18 @@ use crate::text::printable;
 use crate::time::{Precision, Timestamp};
 use std::collections::BTreeSet;
 
-/// What a draft is for.
+/// What a draft is used for; some fixes depend on it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Occasion {
     Create,
-    /// A whole record replaces another, as the scripts did it.
+    /// A whole record replaces another, as with the `claude-memory` scripts.
     Replace,
-    /// A person changes some of it.
+    /// Some fields of a record are changed.
     Edit,
 }
 
-/// Mends a draft in place. The order is that of the first system's scripts, so that the same draft gives the
-/// same record.
+/// Fixes a draft in place. The order of the steps is that of the `claude-memory` scripts, so that the same draft
+/// gives the same record.
 pub(super) fn fix(
     record: &mut Object,
     category: Category,
@@ -56,7 +56,7 @@ pub(super) fn fix(
     notices
 }
 
-/// A time without an offset is read as UTC everywhere; written down, it says so.
+/// A time without an offset is read as UTC; it is written with the offset, so that other readers agree.
 fn fix_naive_times(record: &mut Object, notices: &mut Vec<Notice>) {
     for key in ["created_at", "updated_at", "retired_at", "archived_at"] {
         if let Some((at, Precision::Naive)) = record.text(key).and_then(Timestamp::parse) {
@@ -110,7 +110,8 @@ fn fix_tags(record: &mut Object, occasion: Occasion, notices: &mut Vec<Notice>) 
         tags.push(NO_TAG.to_owned());
         notices.push(Notice::fixed("tags", "empty after dedup, set to ['untagged']"));
     }
-    // The scripts cut a draft's tags; a person who adds one too many chooses which, so the cap refuses it later.
+    // The scripts truncate a draft's tags. An edit is rejected by the tag limit later: its author chooses which
+    // tag to drop.
     if tags.len() > TAG_MAX && occasion != Occasion::Edit {
         tags.truncate(TAG_MAX);
         notices.push(Notice::fixed("tags", "truncated to TAG_CAP (12)"));
@@ -127,20 +128,20 @@ pub(super) fn safe_tag(tag: &str) -> String {
     without_markers(&spaced, " ")
 }
 
-/// A text that cannot be taken for other parts of a listing's line.
+/// Removes what could be parsed as another part of a listing's line.
 pub(super) fn safe_for_listing(text: &str) -> String {
     without_markers(text, " - ")
 }
 
-/// Arrows come last: what takes their place has a blank, so it cannot make a marker whole.
+/// Arrows are replaced last: the replacement contains a space, so it cannot complete a `#tags:` marker.
 fn without_markers(text: &str, arrow: &str) -> String {
     let mut visible = printable(text);
     visible.retain(|c| !c.is_control());
     replace_arrows(&remove_tags_marks(visible.chars()), arrow).trim().to_owned()
 }
 
-/// Removes every `#tags:`, also one that only another's removal makes whole. Looking at the end of what is
-/// kept finds those in one pass; passes over the whole text would be as many as there are layers.
+/// Removes every `#tags:`, including one that appears when another is removed (`#ta#tags:gs:`). Checking the end
+/// of the output finds nested ones in one pass; repeated replacement takes a pass for each level.
 fn remove_tags_marks(text: impl Iterator<Item = char>) -> String {
     const MARK: &str = "#tags:";
     let mut kept = String::new();
@@ -153,7 +154,7 @@ fn remove_tags_marks(text: impl Iterator<Item = char>) -> String {
     kept
 }
 
-/// Replaces every `->` that stands alone, with the blanks around it, whichever kind of blank they are.
+/// Replaces every `->` between whitespace, together with that whitespace. Any Unicode whitespace counts.
 fn replace_arrows(text: &str, by: &str) -> String {
     let mut out = String::with_capacity(text.len());
     let mut rest = text;
@@ -175,12 +176,12 @@ fn replace_arrows(text: &str, by: &str) -> String {
     out
 }
 
-/// Gives every value of a record its type where only a lax reader would accept it.
+/// Converts the values of a record that only a lenient parser accepts to their type.
 pub(super) fn relax(record: &mut Object, category: Category, notices: &mut Vec<Notice>) {
     relax_group(&fields::BASE, record, "", category, notices);
 }
 
-/// Gives values their type where only a lax reader would accept them: `"0.5"`, `"yes"`, `1`.
+/// Converts values such as `"0.5"`, `"yes"` or `1` to the type of their field.
 fn relax_group(
     group: &FieldGroup,
     object: &mut Object,
@@ -230,7 +231,7 @@ fn relaxed(kind: &FieldType, value: &Json) -> Option<Json> {
     }
 }
 
-/// The text itself when it is a JSON number, else the number it means (`.5`, `+1`).
+/// The text itself if it is a JSON number, else the number it denotes (`.5`, `+1`).
 fn plain_number(text: &str, number: f64) -> String {
     match Json::parse(text) {
         Ok(Json::Number(plain)) => plain,
@@ -238,7 +239,7 @@ fn plain_number(text: &str, number: f64) -> String {
     }
 }
 
-/// Takes control characters out of every text that is new: nobody reads them, and some readers obey them.
+/// Removes control characters from every new text: they are invisible, and a terminal interprets some of them.
 pub(super) fn remove_controls(record: &mut Object, old: Option<&Object>, notices: &mut Vec<Notice>) {
     let mut kept = BTreeSet::new();
     if let Some(old) = old {
@@ -266,7 +267,7 @@ pub(super) fn remove_controls(record: &mut Object, old: Option<&Object>, notices
     }
 }
 
-/// Puts back what the draft left as it stood: a revision mends only what it brings.
+/// Restores the fields that the draft did not change: a revision fixes only the fields it changes.
 pub(super) fn leave_unchanged(
     record: &mut Object,
     drafted: &Object,
@@ -304,8 +305,8 @@ mod tests {
         assert_eq!(safe_tag(" Rate, Limit -> x "), "rate  limit x");
     }
 
-    // Each layer took a pass over the whole text: a title of 300 KB held `list` up for 13 seconds, one of
-    // 1 MiB would take minutes.
+    // Each nesting level took a pass over the whole text: with a title of 300 KB `list` took 13 seconds, with one
+    // of 1 MiB it would take minutes.
     #[test]
     fn markers_hidden_in_markers_are_removed_in_one_pass() {
         let layers = 170_000;

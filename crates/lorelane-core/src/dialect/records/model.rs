@@ -1,4 +1,4 @@
-//! Between a record's text and a memory.
+//! Converts between a record's text and a memory.
 
 use super::RECORD_MAX_BYTES;
 use crate::dialect::{Document, Syntax};
@@ -9,11 +9,11 @@ use crate::refusal::{FieldFault, Refusal};
 use crate::text::cut;
 use crate::time::Timestamp;
 
-/// An object is searched key by key, so a file of nothing but keys would hold its writer up for minutes.
+/// Key lookup is linear, so writing to a 1 MiB file of nothing but keys would take minutes.
 const KEYS_MAX: usize = 1_000;
 pub(super) const BYTE_ORDER_MARK: &str = "\u{feff}";
 
-/// Parses a record's text, or says why it is no JSON. The spans count from behind a byte-order mark.
+/// Parses a record's text, or returns why it cannot. Spans are relative to the text after a byte-order mark.
 pub(super) fn open(text: &str) -> Result<json::JsonDocument, String> {
     if text.len() > RECORD_MAX_BYTES {
         return Err(format!("it is larger than {} KiB", RECORD_MAX_BYTES / 1024));
@@ -40,7 +40,7 @@ fn is_crowded(node: &JsonNode) -> bool {
     }
 }
 
-/// The tree and the object of a document that was read.
+/// The syntax tree and the object of a parsed document.
 pub(super) fn object_of<'d>(
     document: &'d Document,
     address: &Address,
@@ -53,8 +53,8 @@ pub(super) fn object_of<'d>(
     Err(Refusal::Unreadable { address: address.clone(), why: "it is not a JSON object".to_owned() })
 }
 
-/// The memory that a record's object tells of. `None` when its lifecycle cannot be told: what may be retired
-/// must not be shown.
+/// Converts a record's object to a memory. `None` when its lifecycle is unknown: a memory that may be retired must
+/// not be shown.
 pub(super) fn memory(mut record: Object, address: Address) -> Option<Memory> {
     let category = address.category()?;
     let time = |record: &Object, key: &str| record.text(key).and_then(Timestamp::parse).map(|(at, _)| at);
@@ -87,7 +87,7 @@ pub(super) fn memory(mut record: Object, address: Address) -> Option<Memory> {
         links: Vec::new(),
         about: texts(record.remove("related_files")),
         lifecycle,
-        // `NaN` is no confidence, and would make a memory differ from itself.
+        // `NaN` is not a valid confidence, and with it a memory would not equal itself.
         confidence: record.get("confidence").and_then(Json::as_f64).filter(|value| value.is_finite()),
         created: time(&record, "created_at"),
         updated: time(&record, "updated_at"),
@@ -103,7 +103,7 @@ pub(super) fn memory(mut record: Object, address: Address) -> Option<Memory> {
     Some(Memory { extra: record, ..memory })
 }
 
-/// The keys that a memory's own fields say.
+/// The keys that are fields of [`Memory`]; all others go to `extra`.
 const MODELLED: [&str; 16] = [
     "category",
     "id",
@@ -123,7 +123,7 @@ const MODELLED: [&str; 16] = [
     "content",
 ];
 
-/// The text of `after`, starting from `base`: only fields that read differently are set.
+/// The text of `after`, starting from `base`. Only fields whose value differs are set.
 pub(super) fn written(base: Option<&Document>, after: &Memory) -> Result<String, Refusal> {
     let address = &after.address;
     let empty = JsonNode { span: 0..2, kind: NodeKind::Object(Vec::new()) };
@@ -151,10 +151,11 @@ pub(super) fn written(base: Option<&Document>, after: &Memory) -> Result<String,
     for (key, _) in now.extra.iter().filter(|(key, _)| !after.extra.contains(key)) {
         set(true, key, None);
     }
-    // Not part of the model: they follow the place.
+    // Not part of the model: both follow from the path.
     set(true, "category", text(after.kind.name()));
     set(true, "id", text(address.name()));
-    // A missing title reads as the file's name, a missing content as an empty one; a new file says both.
+    // A missing title is read as the file name and a missing content as empty, so a comparison alone would leave
+    // both out of a new file.
     let is_new = base.is_none();
     set(is_new || now.title != after.title, "title", text(&after.title));
     set(now.created != after.created, "created_at", time(after.created));

@@ -1,4 +1,4 @@
-//! A record cut into passages.
+//! Cuts a record into passages.
 
 use super::model::without_mark;
 use crate::dialect::{Document, Syntax};
@@ -6,16 +6,16 @@ use crate::json::{JsonNode, NodeKind};
 use crate::passage::{PASSAGE_TOKENS, Passage};
 use crate::text::tokens;
 
-/// The passages of a record: the members of its content, joined up to a size, each with its lines. Members on one
-/// line share it.
+/// The passages of a record: the members of its content, joined up to a maximum size, with their line ranges.
+/// Members on the same line have the same range.
 pub(super) fn passages(document: &Document) -> Vec<Passage> {
     let Syntax::Record(root) = &document.syntax else { return Vec::new() };
     let Some(NodeKind::Object(members)) = member(root, "content").map(|content| &content.kind) else {
         return Vec::new();
     };
-    // A byte-order mark is no part of the JSON, and none of its lines.
+    // Spans are relative to the text after a byte-order mark; the mark adds no line.
     let body = without_mark(&document.text);
-    // Members come in the order of the text, so its lines are counted once.
+    // Members are in text order, so line ends are counted in one pass.
     let (mut counted, mut line) = (0, 1);
     let mut line_of = |at: usize| {
         line += body[counted..at].matches('\n').count();
@@ -44,7 +44,7 @@ pub(super) fn passages(document: &Document) -> Vec<Passage> {
 
 fn member<'n>(node: &'n JsonNode, key: &str) -> Option<&'n JsonNode> {
     let NodeKind::Object(members) = &node.kind else { return None };
-    // Of doubled keys the last one counts.
+    // The last one of duplicate keys wins.
     members.iter().rev().find(|member| member.key == key).map(|member| &member.value)
 }
 

@@ -1,4 +1,4 @@
-//! Revisions lose nothing: tags and files only grow, history is only appended to.
+//! Merge rules of a revision: tags and related files only grow, history is append-only.
 
 use super::fields::{self, NO_TAG, TAG_MAX};
 use super::fix;
@@ -14,13 +14,13 @@ use std::collections::BTreeSet;
 /// Who writes the history entries of a revision.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Historian<'a> {
-    /// The draft brings its own; only changed scalars of the content are added, as the scripts did.
+    /// The draft has its own entries; only changed scalars of the content are added, as the scripts do.
     Drafter,
-    /// Every changed field gets an entry, with this reason when there is one.
+    /// Every changed field gets an entry, with this reason if there is one.
     Lorelane { because: Option<&'a str> },
 }
 
-/// Keeps from the old record what a revision may not touch; returns what it tried to.
+/// Restores the fields that a revision may not change; returns those that it tried to change.
 pub(super) fn keep_fixed_fields(new: &mut Object, old: &Object, id: &str) -> Vec<&'static str> {
     let drafted = new.clone();
     for key in ["created_at", "schema_version", "category"] {
@@ -44,7 +44,7 @@ pub(super) fn keep_fixed_fields(new: &mut Object, old: &Object, id: &str) -> Vec
         .collect()
 }
 
-/// Checks what only grows, and returns the history that the revision adds.
+/// Checks the grow-only fields and returns the history entries that the revision adds.
 pub(super) fn merge(
     old: &Object,
     new: &Object,
@@ -86,8 +86,8 @@ pub(super) fn merge(
     Ok(events)
 }
 
-/// The fields whose changes the history tells, in the order of the contract; what the contract does not know
-/// comes after, in the order of the records. A fixed order, so that the same revision gives the same file.
+/// The fields whose changes are recorded in the history. The order is fixed, so that the same revision gives the
+/// same file: the field table's order, unknown fields in the order of the records.
 fn watched(old: &Object, new: &Object, category: Category, historian: Historian<'_>) -> Vec<String> {
     let mut paths = Vec::new();
     let mut watch = |path: String| {
@@ -114,7 +114,7 @@ fn merge_tags(
     historian: Historian<'_>,
     circumstances: &WriteContext,
 ) -> Result<Option<HistoryEntry>, MergeFault> {
-    // Compared as they would be written: a tag that only loses its capitals is not removed.
+    // Compared in normalized form: a tag that only changes case is not removed.
     let set = |record: &Object| -> BTreeSet<String> {
         let tags = record.get("tags").map(Json::to_texts).unwrap_or_default();
         tags.iter().map(|tag| fix::safe_tag(tag)).filter(|tag| !tag.is_empty()).collect()
@@ -176,7 +176,7 @@ fn merge_files(old: &Object, new: &Object, circumstances: &WriteContext) -> Resu
     }
 }
 
-/// The old entries must stand unchanged at the front: a count alone would let history be rewritten.
+/// The old entries must be an unchanged prefix: comparing counts would let history be rewritten.
 fn merge_history(old: &Object, new: &Object) -> Result<(), MergeFault> {
     let kept = entries_kept(old, new);
     let (old, new) = (history(old), history(new));
@@ -195,7 +195,7 @@ fn merge_history(old: &Object, new: &Object) -> Result<(), MergeFault> {
     Err(MergeFault { field: "changes", rule, details, fix: fix.to_owned() })
 }
 
-/// How many entries at the front of the history the new record leaves as they were.
+/// How many entries at the start of the history are unchanged.
 pub(super) fn entries_kept(old: &Object, new: &Object) -> usize {
     history(old).iter().zip(history(new)).take_while(|(old, new)| old.means(new)).count()
 }

@@ -16,7 +16,7 @@ pub fn all() -> Vec<(String, String)> {
     schemas.iter().map(|(name, schema)| (name.clone(), text(schema))).collect()
 }
 
-/// The schema of one category, or of what all have in common.
+/// The schema of one category, or of the fields that all categories share.
 fn schema(category: Option<Category>) -> Value {
     let mut schema = json!({
         "$schema": "https://json-schema.org/draft/2020-12/schema",
@@ -78,7 +78,7 @@ fn kind(kind: &FieldType, category: Option<Category>) -> Value {
     }
 }
 
-/// An optional value may be written as null; a list of choices says so among its choices.
+/// Allows null for an optional value; an `enum` needs null among its values as well.
 fn or_null(mut value: Value) -> Value {
     if let Some(name) = value.get_mut("type") {
         *name = json!([name.take(), "null"]);

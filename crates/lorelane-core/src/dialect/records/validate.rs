@@ -1,4 +1,4 @@
-//! Everything that is wrong with a record, at once.
+//! Validates a record and reports all its faults at once.
 
 use super::draft::unfilled_fault;
 use super::fields::{self, Field, FieldGroup, FieldType, Requirement, SCHEMA_VERSION};
@@ -13,7 +13,7 @@ use crate::time::{TimeFault, Timestamp};
 const GOT_MAX: usize = 200;
 pub(super) const FAULTS_MAX: usize = 100;
 pub(super) const SLUG_PATTERN: &str = "^[a-z0-9]([a-z0-9-]{0,78}[a-z0-9])?$";
-/// What [`Timestamp::read`] reads: months of 31, of 30 and of 28 days, and 29 February of leap years.
+/// The times that [`Timestamp::read`] accepts: months of 31, of 30 and of 28 days, and 29 February of leap years.
 pub(super) const TIME_PATTERN: &str = concat!(
     "^([0-9]{4}-(0[13578]|1[02])-(0[1-9]|[12][0-9]|3[01])",
     "|[0-9]{4}-(0[469]|11)-(0[1-9]|[12][0-9]|30)",
@@ -22,14 +22,14 @@ pub(super) const TIME_PATTERN: &str = concat!(
     "([Tt ]([01][0-9]|2[0-3]):[0-5][0-9](:([0-5][0-9]|60)(\\.[0-9]+)?)?([Zz]|[+-]([01][0-9]|2[0-3]):?[0-5][0-9])?)?$",
 );
 
-/// The faults of a record in the order of the fields, unknown ones last; after the first hundred their number.
+/// The faults of a record in field order, unknown fields last; after the first hundred only their number.
 pub fn validate(record: &Object, category: Category) -> Vec<FieldFault> {
     let mut faults = FaultList::default();
     each_fault(record, category, &mut |found| faults.take(&found));
     faults.into_list()
 }
 
-/// Faults as far as somebody will read them. A record of 1 MiB can have 100,000.
+/// The first faults and the number of the others. A record of 1 MiB can have 100,000.
 #[derive(Default)]
 pub(super) struct FaultList {
     first: Vec<FieldFault>,
@@ -41,7 +41,7 @@ impl FaultList {
         if self.first.len() < FAULTS_MAX { self.first.push(found.fault()) } else { self.more += 1 }
     }
 
-    /// A field that still is as the template has it.
+    /// Adds a field that still has the template's placeholder.
     pub(super) fn take_unfilled(&mut self, field: String) {
         if self.first.len() == FAULTS_MAX {
             self.more += 1;
@@ -61,7 +61,7 @@ impl FaultList {
     }
 }
 
-/// A fault before anybody asked to be told: telling shows the value without its secrets, which costs.
+/// A fault that is not formatted yet: formatting masks secrets in the value, which is expensive.
 pub(super) struct RawFault<'f> {
     path: &'f Path<'f>,
     pub(super) expected: String,
@@ -85,7 +85,7 @@ impl RawFault<'_> {
             ActualValue::Value(value) => value.render(JsonFormat::SCRIPT_LINE),
             ActualValue::Object(object) => Json::Object(object.clone()).render(JsonFormat::SCRIPT_LINE),
         };
-        // Masked before it is cut: half a secret is no longer recognised, and still half a secret.
+        // Masked before it is cut: the scanner would not recognise half a secret, and half of it would be shown.
         let got = cut(&secret::masked(&got), GOT_MAX);
         FieldFault { field: self.field(), expected: self.expected.clone(), got, fix: (self.fix)() }
     }
@@ -97,8 +97,8 @@ pub(super) fn each_fault(record: &Object, category: Category, visit: &mut Visit<
     check_group(&fields::BASE, record, &Path::Root, category, visit);
 }
 
-/// Where a value stands. It becomes a text only when there is a fault to name: most records have none, and
-/// every reader of a store asks for all of them.
+/// The path of a value. It is formatted only for a fault: most records have none, and every record that is read is
+/// validated.
 pub(super) enum Path<'p> {
     Root,
     Key(&'p Path<'p>, &'p str),
@@ -284,7 +284,7 @@ fn example(field: &Field) -> String {
 mod tests {
     use super::*;
 
-    // To tell a fault costs most: 60,000 bad items took 11 seconds.
+    // Formatting a fault costs most: 60,000 bad items took 11 seconds.
     #[test]
     fn no_more_faults_are_told_than_somebody_reads() {
         let items = Json::List(vec![Json::number(0); 10_000]);

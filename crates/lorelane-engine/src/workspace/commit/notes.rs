@@ -1,4 +1,4 @@
-//! Merging notes, and moving them to another place.
+//! Merges notes, and moves them between the project and the user's data folder.
 
 use crate::backend::Edit;
 use crate::workspace::Failure;
@@ -22,7 +22,7 @@ pub struct NoteMerge {
     pub sources: Vec<Address>,
     /// A new note, or one of the sources.
     pub target: Address,
-    /// The text of the result, instead of all their texts.
+    /// The text of the result; without it, the texts of all notes.
     pub text: Option<String>,
 }
 
@@ -79,7 +79,7 @@ impl Changes<'_> {
         let from = self.workspace.notes.as_ref().ok_or(Failure::NotesOff)?;
         self.workspace.refuse_untrusted_place(to)?;
         if place.root == from.root {
-            // Left by a move that was interrupted after the settings named the new place.
+            // Left by a move that was interrupted after the settings were changed.
             let left = self.workspace.copies_left().ok_or(Failure::NotesThere { folder: place.root.clone() });
             return left.map(|(other, files)| NotesMove {
                 from: other.folder(""),
@@ -131,7 +131,7 @@ impl Changes<'_> {
             other.apply(removed(), &because, self.workspace.now, writer.order())?;
             return Ok(moved);
         }
-        // First, because the settings may not be writable.
+        // Before any file is copied: this fails if the settings cannot be edited.
         let text = self.workspace.config.with(
             &*self.workspace.disk,
             ConfigFile::Lorelane,
@@ -141,7 +141,7 @@ impl Changes<'_> {
         let mut there = place.open(&self.workspace.disk, &self.workspace.project);
         there.apply(self.copies(from, &moved.files)?, &because, self.workspace.now, writer.order())?;
         self.workspace.config.save(&*self.workspace.disk, ConfigFile::Lorelane, &text)?;
-        // Before the old files are removed: a place that is held back is not read.
+        // Before the old files are removed: while the setting is held back, the new place is not read.
         let notice = self.workspace.settle_notes_place()?;
         let done = writer.apply(removed(), &because, self.workspace.now)?;
         moved.notices =

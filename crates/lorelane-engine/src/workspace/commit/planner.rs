@@ -1,4 +1,4 @@
-//! From a plan to edits: every rule is asked, nothing is written.
+//! Turns a plan into edits: applies every rule and writes nothing.
 
 use crate::backend::Edit;
 use crate::workspace::lane::CommittedFiles;
@@ -19,10 +19,10 @@ use lorelane_core::text::{cut, file_key};
 use lorelane_core::transition::{self, TransitionResult};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// No honest memory is about more files.
+/// Limits the stat calls for one change; real memories reference fewer files.
 const FILES_LOOKED_AT_MAX: usize = 200;
 
-/// What a plan comes to.
+/// The edits of a plan and what they do.
 #[derive(Debug, Default)]
 pub(in crate::workspace) struct StagedPlan {
     pub(in crate::workspace) edits: Vec<Edit>,
@@ -48,7 +48,7 @@ impl StagedPlan {
     }
 }
 
-/// Stages a plan on the files as they are now. Whoever writes what comes of it holds the lane's lock.
+/// Stages a plan on the current files. To write the result, the caller must hold the lane's lock.
 pub(in crate::workspace) fn stage(
     workspace: &Workspace,
     lane: &Lane,
@@ -72,13 +72,13 @@ pub(in crate::workspace) fn stage(
 struct Planner<'s> {
     workspace: &'s Workspace,
     lane: &'s Lane,
-    /// What earlier changes of this plan made of a file; `None` where they took it away.
+    /// Files as earlier changes of this plan left them; `None` for a removed file.
     written: BTreeMap<RelPath, Option<Box<MemoryFile>>>,
     staged: StagedPlan,
 }
 
 impl Planner<'_> {
-    /// Stages one change; returns the memory that it creates, if it does.
+    /// Stages one change; returns the memory if one is created.
     fn change(&mut self, change: &Change) -> Result<Option<Memory>, Failure> {
         match change {
             Change::Create { address, text } => return self.create(address, text).map(Some),
@@ -116,10 +116,10 @@ impl Planner<'_> {
         Ok(transition::may_create_over(address, existing.as_ref(), self.workspace.now)?)
     }
 
-    /// Two names that differ only in capitals, or in how their letters are composed, are one file on other systems.
-    /// `but` may be so: it is what gets the name.
+    /// Rejects a name that differs from an existing one only in case or Unicode normalization: on other systems
+    /// both are the same file. `but` is exempt: it is the file being renamed.
     fn refuse_twin(&self, path: &RelPath, but: Option<&RelPath>) -> Result<(), Failure> {
-        // The names of records have no capitals and no other letters.
+        // Names of records are lower-case ASCII, so they cannot collide.
         let Extent::Tree(_) = self.lane.dialect.extent() else { return Ok(()) };
         let mut twins = vec![String::new()];
         for part in path.as_str().split('/') {
@@ -164,7 +164,7 @@ impl Planner<'_> {
         Ok(())
     }
 
-    /// Names the files that a change adds and that are not there. One may come later, so nothing is refused.
+    /// Warns of added related files that do not exist. They may be created later, so the change is not rejected.
     fn warn_of_files(&mut self, before: &[String], after: &Memory) {
         if after.kind.category().is_none() {
             return;
@@ -218,7 +218,7 @@ impl Planner<'_> {
         }
         let renamed_from = self.rename(&mut composed.memory, composed.rename_to.take(), &path)?;
         let edits = match composed.base_text.take() {
-            // What it says beside its memory is in there, too.
+            // The base text also has what is not part of the memory, such as comments.
             Some(base) => self.written_from(Some(base), &composed.memory)?,
             None => self.write(&standing, Some(&composed.memory))?,
         };
@@ -230,7 +230,7 @@ impl Planner<'_> {
         Ok(())
     }
 
-    /// A name that somebody asks for is theirs or nobody's; one that a title asks for is only preferred.
+    /// An explicit rename to a name in use is rejected. A rename that follows from a title is only skipped.
     fn refuse_taking(&self, to: &Address, from: &Address) -> Result<(), Failure> {
         let target = self.place(to)?;
         let Some(bytes) = self.bytes(&target)?.filter(|_| to != from) else {
@@ -241,7 +241,7 @@ impl Planner<'_> {
         Err(Refusal::Exists { address: to.clone(), status }.into())
     }
 
-    /// Gives the memory its new address if that is free; the old one stays as an alias.
+    /// Moves the memory to its new address if it is free; the old address becomes an alias.
     fn rename(
         &mut self,
         memory: &mut Memory,
@@ -297,8 +297,8 @@ impl Planner<'_> {
         Ok(())
     }
 
-    /// Brings a file back that was deleted outside, as the log has it last, and makes the memory active. A deleted
-    /// note comes back to the trash.
+    /// Restores a file that was deleted outside lorelane from its last version in the log and makes the memory
+    /// active. A note that was in the trash is restored to the trash.
     fn put_back(&mut self, address: &Address, path: &RelPath, last: Vec<u8>) -> Result<(), Failure> {
         let standing = self.standing_in(address, path, last)?;
         self.staged.notices.push(Notice::warning(format!(
@@ -322,7 +322,7 @@ impl Planner<'_> {
         Ok(())
     }
 
-    /// Where a step of life takes the file, if not every step leaves it in its place.
+    /// The address that a transition moves the file to, if it does.
     fn leads_to(&self, address: &Address, verb: LifecycleVerb) -> Result<Option<Address>, Failure> {
         match verb {
             LifecycleVerb::Retire => {
@@ -339,7 +339,7 @@ impl Planner<'_> {
         }
     }
 
-    /// Takes a step of life by moving the file. Its bytes stay as they are, as far as the new place says the rest.
+    /// Applies a transition by moving the file. Its bytes stay the same where the new path implies the status.
     fn relocate(
         &mut self,
         standing: &MemoryFile,
@@ -405,7 +405,7 @@ impl Planner<'_> {
         Ok(())
     }
 
-    /// A new session pushes the oldest out, in the same plan.
+    /// Retires the oldest sessions when a new one exceeds the session window, in the same plan.
     fn close_window(&mut self, session: &Memory) -> Result<(), Failure> {
         use crate::index::ListFilter;
         let index = &self.lane.index;
@@ -434,7 +434,7 @@ impl Planner<'_> {
         Ok(())
     }
 
-    /// Text that a change adds may hold no secret; what stood there before is for `doctor` to report.
+    /// Rejects or redacts secrets that a change adds; those that were there before are left to `doctor --secrets`.
     fn guard_secrets(&self, before: Option<&Memory>, after: &mut Memory) -> Result<(), Failure> {
         let found = secret_diff::added(before, after);
         if found.is_empty() {
@@ -450,7 +450,7 @@ impl Planner<'_> {
         }
     }
 
-    /// What a new note is called. A record's title is a field, which its draft tells.
+    /// Checks title and name of a new note for secrets. A record's title is a field, which `guard_draft` checks.
     fn guard_names(&self, address: &Address, path: &RelPath, text: &str) -> Result<(), Failure> {
         let memory = self.lane.dialect.read(path, text.into()).memory;
         let found = secret_diff::in_names(address, memory.as_ref().map_or("", |memory| &memory.title));
@@ -461,7 +461,8 @@ impl Planner<'_> {
         }
     }
 
-    /// Names are judged as they were typed, and refused also where other texts are redacted.
+    /// Scans a draft as it was typed. A secret in a name is rejected even where other texts are redacted: a name
+    /// is written in lower case, where the scanner no longer recognises it.
     fn guard_draft(
         &self,
         address: &Address,
@@ -503,17 +504,17 @@ impl Planner<'_> {
         Ok(self.lane.dialect.read(path, bytes).into_memory().map_err(unreadable)?)
     }
 
-    /// The edits from a file to what it shall say.
+    /// The edits that turn a file into `after`.
     fn write(&self, from: &MemoryFile, after: Option<&Memory>) -> Result<Vec<TextEdit>, Failure> {
         Ok(self.lane.dialect.write(Some(&from.document), Some(&from.memory), after)?)
     }
 
-    /// The edits that put a memory in its place, starting from a text that a dialect composed.
+    /// The edits that write a memory, starting from a text that a dialect composed.
     fn written_from(&self, base: Option<String>, memory: &Memory) -> Result<Vec<TextEdit>, Failure> {
         let Some(base) = base else { return Ok(self.lane.dialect.write(None, None, Some(memory))?) };
         let path = self.place(&memory.address)?;
         let file = self.lane.dialect.read(&path, base.into_bytes());
-        // Redaction and a rename make another memory of what was composed; usually the text is final.
+        // Redaction or a rename may have changed the memory since it was composed; usually the text is final.
         if file.memory.as_ref() == Some(memory)
             && let Some(memory) = file.memory
         {

@@ -1,6 +1,6 @@
 //! One lane: a folder of memories in one dialect, with its own store, journal and index.
 //!
-//! What concerns more than one lane, or a project's settings, is the workspace's.
+//! Whatever involves several lanes or the project's settings is in the workspace.
 
 mod partial_scan;
 mod scan;
@@ -27,41 +27,41 @@ use std::io;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-/// What recall and hooks read of the marks, at their end: some 10,000 of them.
+/// How much recall and hooks read from the end of the marks file: about 10,000 marks.
 const RECENT_MARKS_BYTES: u64 = 1 << 20;
-/// The index's log of writes may grow to this before a process that only reads shortens it. Whoever opens the index
-/// reads its log: 0.4 ms for each MiB.
+/// A process that only reads checkpoints the index's write-ahead log when it is larger than this. Opening the
+/// index reads the log: 0.4 ms per MiB.
 const LOG_MAX_AFTER_READS: u64 = 128 << 10;
 
 #[derive(Debug)]
 pub(super) struct Lane {
     pub(super) dialect: Box<dyn Dialect>,
     pub(super) documents: Arc<dyn Backend>,
-    /// The same documents where they are files: what only files have is asked of them.
+    /// The same documents if they are files, for what only files have.
     pub(super) files: Option<LaneFiles>,
-    /// Its folder as people know it: from the project's root, or in full for one that lies elsewhere.
+    /// Its folder as shown to users: relative to the project's root, or absolute if it is outside.
     pub(super) known_as: String,
     pub(super) index: Index,
-    /// Where candidates come from, if not from the index.
+    /// The source of search candidates, if it is not the index.
     pub(super) candidates: Option<Arc<dyn Candidates + Send + Sync>>,
-    /// Where the index is, or would be.
+    /// The path of the index, whether it exists or not.
     pub(super) index_file: PathBuf,
-    /// Why the index is not kept: reads go on without a cache.
+    /// Why the index is in memory and not on disk; reads work without the cache.
     pub(super) index_fault: Option<String>,
-    /// That too many files were open while the lane was looked at.
+    /// Set when the limit of open files was reached during a scan.
     exhausted: RefCell<Option<io::Error>>,
-    /// Whether this process changed memories: then the index's housekeeping can wait for one that only reads.
+    /// Whether this process changed memories: then the checkpoint is left to a process that only reads.
     pub(super) changed: bool,
-    /// What counts more in a text when it is taken apart for the index.
+    /// The field boosts used when a text is analyzed for the index.
     emphasis: FieldBoost,
 }
 
-/// A lane's folder and what is kept beside it.
+/// A lane's folder and its state.
 #[derive(Clone, Debug)]
 pub(super) struct LaneFiles {
-    /// Its real folder. One that does not exist holds nothing, and a change makes it.
+    /// The resolved folder. If it does not exist, the lane is empty and the first change creates it.
     pub(super) root: PathBuf,
-    /// Its own folder in the user's state folder.
+    /// The lane's folder in the user's state folder.
     pub(super) state: StateFolder,
     pub(super) store: Arc<Store>,
     pub(super) disk: Arc<dyn Disk>,
@@ -98,7 +98,7 @@ impl Lane {
         lane
     }
 
-    /// A lane on any backend, with an index that is still empty.
+    /// A lane on any backend, with an empty index.
     pub(super) fn on(documents: Arc<dyn Backend>, dialect: Box<dyn Dialect>, index: Index) -> Lane {
         Lane {
             known_as: dialect.lane().name().to_owned(),
@@ -119,7 +119,7 @@ impl Lane {
         self.dialect.lane()
     }
 
-    /// Asks for candidates, as [`Lane::ask`] asks the index.
+    /// Queries the source of candidates; for the index like [`Lane::with_index`].
     pub(super) fn with_candidates<T>(
         &mut self,
         question: impl Fn(&dyn Candidates) -> Result<T, IndexError>,
@@ -136,12 +136,12 @@ impl Lane {
         files.is_none_or(|files| files.disk.is_folder(&files.root))
     }
 
-    /// Whether an address names a place in this lane.
+    /// Whether an address has a path in this lane.
     pub(super) fn has_place_for(&self, address: &Address) -> bool {
         self.dialect.place(address).is_some()
     }
 
-    /// The file of a document; what people call it where it is none.
+    /// The file of a document; its listed path where the backend has no files.
     pub(super) fn file(&self, path: &RelPath) -> PathBuf {
         match &self.files {
             Some(files) => files.file(path),
@@ -149,12 +149,12 @@ impl Lane {
         }
     }
 
-    /// A file's path as listings and scripts know it.
+    /// A file's path as in listings and in the scripts' output.
     pub(super) fn listed_path(&self, path: &RelPath) -> String {
         format!("{}/{path}", self.known_as)
     }
 
-    /// What stands in a folder that may not be looked into is not there for us.
+    /// A file in a folder that cannot be read counts as missing.
     pub(super) fn exists(&self, address: &Address) -> bool {
         self.dialect.place(address).is_some_and(|path| self.stands(&path))
     }
@@ -189,7 +189,7 @@ impl Lane {
         }
     }
 
-    /// Reads a document: a regular file, in a real folder, of a size that a memory can have.
+    /// Reads a document. Rejects symbolic links on its path, and files that are not regular or too large.
     pub(super) fn read(&self, path: &RelPath) -> Result<Option<Vec<u8>>, Failure> {
         let folders = path.as_str().match_indices('/').map(|(end, _)| &path.as_str()[..end]);
         for link in folders.chain([path.as_str()]) {
@@ -202,7 +202,8 @@ impl Lane {
         self.documents.read(path, max_bytes).map_err(|source| Failure::io("read", &self.file(path), source))
     }
 
-    /// Makes a change that stands for itself, and tells the index. It follows the one with that place in the order.
+    /// Applies edits as a change of their own and updates the index. In the order over all lanes it comes after
+    /// `order`.
     pub(super) fn apply(
         &mut self,
         edits: Vec<Edit>,
@@ -221,17 +222,17 @@ impl Lane {
         Ok(writer.finish()?)
     }
 
-    /// The last of the marks: however many there are, a hook pays for no more than this.
+    /// The newest marks, so that the cost of a hook does not grow with their number.
     pub(super) fn read_recent_marks(&self) -> Result<Vec<u8>, Failure> {
         Ok(self.documents.marks(Some(RECENT_MARKS_BYTES))?)
     }
 
-    /// How many bytes of marks there are, if recall and hooks read only the last of them.
+    /// The size of the marks file, if recall and hooks read only its end.
     pub(super) fn has_more_marks(&self) -> Option<u64> {
         self.documents.marks_size().filter(|size| *size > RECENT_MARKS_BYTES)
     }
 
-    /// The marks that this lane's memories have, perhaps with those of others.
+    /// All marks. Lanes may share the file, so marks of other lanes can be among them.
     pub(super) fn read_marks(&self) -> Result<Vec<u8>, Failure> {
         Ok(self.documents.marks(None)?)
     }
@@ -239,7 +240,7 @@ impl Lane {
 
 impl Drop for Lane {
     fn drop(&mut self) {
-        // A change has its five syncs and no more.
+        // A checkpoint syncs, and a change is limited to five syncs.
         if !self.changed {
             self.index.shorten_log(LOG_MAX_AFTER_READS);
         }
@@ -247,7 +248,7 @@ impl Drop for Lane {
     }
 }
 
-/// The index in the cache folder, or one in memory and the reason for it.
+/// The index in the cache folder, or one in memory and why.
 fn open_index(disk: &dyn Disk, cache: Option<PathBuf>) -> (Index, Option<String>) {
     let Some(folder) = cache else {
         return (Index::in_memory(), Some("no home folder is known".to_owned()));

@@ -1,4 +1,4 @@
-//! Looking at a part of the lane, where a look at every file would cost too much.
+//! Scans part of a lane, for callers that cannot afford to stat every file.
 
 use super::Lane;
 use super::scan::{PART_BYTES, PART_FILES, joined, settled};
@@ -10,8 +10,8 @@ use lorelane_core::path::RelPath;
 use std::collections::BTreeMap;
 
 impl Lane {
-    /// Looks at every file of the folders whose times are not the `known` ones. One that was cut short left its
-    /// rows, and the next goes on from there. Where not only the files of folders can have changed, looks at all.
+    /// Scans the folders whose mtime differs from the `known` one. Rows are written in batches, so that an
+    /// interrupted scan is continued by the next. A lane that is a tree of folders is scanned as a whole.
     pub(super) fn scan_changed_folders(
         &mut self,
         known: FolderTimes,
@@ -28,7 +28,7 @@ impl Lane {
             }
             let Ok(listed) = self.documents.list(folder) else { return self.scan() };
             self.scan_folder(folder, &listed.unwrap_or_default(), &times)?;
-            // The time from before it was listed: what came since is seen by the next look.
+            // The mtime from before the listing: a later change is found by the next scan.
             match now.get(folder) {
                 Some(time) => times.insert(folder.to_owned(), settled(*time, self.documents.now_ns())),
                 None => times.remove(folder),
@@ -52,8 +52,8 @@ impl Lane {
         self.read_changed(changed, times)
     }
 
-    /// Looks at the next files after a path, in the order of their paths, and at the files with these names. Returns
-    /// where the next look goes on: at the beginning after the last one.
+    /// Scans the next `count` indexed files after a path, in path order, and those with these names. Returns the
+    /// path after which the next call continues; empty when the end was reached.
     pub(in crate::workspace) fn scan_some(
         &mut self,
         after: &str,
@@ -78,7 +78,7 @@ impl Lane {
         Ok(end.unwrap_or_default())
     }
 
-    /// Reads files that changed, with their sizes. The times of the folders stay: they were not looked through.
+    /// Reads changed files, given with their sizes. The folder times stay: the folders were not fully scanned.
     fn read_changed(&mut self, changed: Vec<(RelPath, u64)>, times: &FolderTimes) -> Result<(), Failure> {
         let (mut rows, mut bytes): (Vec<Row>, u64) = (Vec::new(), 0);
         for (path, size) in changed {

@@ -1,4 +1,4 @@
-//! Keeping the index in step with the files.
+//! Keeps the index up to date with the files.
 
 use super::Lane;
 use crate::config::write_plain;
@@ -20,31 +20,31 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::io::{self, ErrorKind};
 use std::path::{Path, PathBuf};
 
-/// How many files, and bytes of them, are read before their rows are written: a hook has so much time at least, and
-/// the next one goes on from there.
+/// The files and bytes of a batch, after which rows are written. A hook has time for at least one batch before its
+/// deadline, and the next hook continues from there.
 pub(super) const PART_FILES: usize = 100;
 pub(super) const PART_BYTES: u64 = 256 << 10;
-/// The clock of a file system ticks this slowly: a change within a tick leaves the time as it is.
+/// The coarsest clock tick of a file system: a second change within a tick leaves the mtime unchanged.
 const TICK_NS: i64 = 20_000_000;
-/// So much of a file tells whether it is a listing.
+/// How much of a file is read to decide whether it is a listing.
 const LISTING_START: usize = 4_096;
-/// The name of the lane's own folder among those that are looked into.
+/// The name of the lane's root among the scanned folders.
 const ROOT: &str = "";
 
-/// The files that a change put in place, as they were parsed when it was staged: the index takes them over.
+/// The files that a change wrote, as parsed when it was staged, so that the index need not parse them again.
 pub(in crate::workspace) type CommittedFiles = BTreeMap<RelPath, Box<MemoryFile>>;
 
-/// What a look into the lane's folders gives.
+/// The files and folders that a scan found.
 #[derive(Debug, Default)]
 pub(in crate::workspace) struct LaneListing {
     pub(in crate::workspace) files: Vec<RelPath>,
-    /// The times of the folders, from before they were looked into. One that cannot be listed is not settled:
-    /// when it is opened to us again, it keeps its time.
+    /// The mtimes of the folders, taken before they were listed. A folder that cannot be listed is [`UNSETTLED`]:
+    /// its mtime does not change when it becomes readable again.
     pub(in crate::workspace) times: FolderTimes,
 }
 
 impl Lane {
-    /// Makes the index fresh if a folder changed since it was written. Costs a stat for each folder when none did.
+    /// Updates the index if a folder changed. Costs one stat per folder when none did.
     pub(in crate::workspace) fn refresh(&mut self) -> Result<(), Failure> {
         let known = self.with_index(Index::folder_times)?;
         let now = self.times_now(&known);
@@ -55,7 +55,7 @@ impl Lane {
         self.refuse_when_exhausted()
     }
 
-    /// Where no file can be opened any more, nothing that was not found is known to be missing.
+    /// Fails if the limit of open files was reached: a file that could not be opened may still exist.
     fn refuse_when_exhausted(&self) -> Result<(), Failure> {
         match self.exhausted.take() {
             Some(fault) => Err(Failure::io("read", &self.folder(ROOT), fault)),
@@ -69,7 +69,7 @@ impl Lane {
         }
     }
 
-    /// Tries the files that could not be read before. Those that still cannot stay as they are.
+    /// Retries files that could not be read before; rows of those that still cannot are left alone.
     fn read_again(&mut self) -> Result<(), Failure> {
         let failed = self.with_index(|index| index.failed(PART_FILES))?;
         let rows = failed.iter().map(|problem| self.row(&problem.path));
@@ -82,7 +82,7 @@ impl Lane {
         self.write_rows(RowSource::Scan, rows, &times)
     }
 
-    /// What could not be read at the last look, though it is there: files, and folders that cannot be listed.
+    /// Existing files and folders that the last scan could not read, with the reason.
     pub(in crate::workspace) fn not_read(&mut self) -> Result<Vec<(PathBuf, String)>, Failure> {
         let files = self.with_index(|index| index.failed(usize::MAX))?;
         let mut problems: Vec<_> =
@@ -96,20 +96,20 @@ impl Lane {
         Ok(problems)
     }
 
-    /// How every file of a memory looks from outside, without asking the index.
+    /// Size and mtime of every memory file, without the index.
     pub(in crate::workspace) fn sightings(&self) -> BTreeMap<Address, FileStamp> {
         let files = self.files().files;
         files.iter().filter_map(|path| Some((self.dialect.address_of(path)?, self.seen(path)?))).collect()
     }
 
-    /// A file from outside, as the index remembers it.
+    /// Size and mtime of a file, as stored in the index.
     pub(in crate::workspace) fn seen(&self, path: &RelPath) -> Option<FileStamp> {
         let stat = self.documents.stat(path.as_str()).ok()??;
         Some(FileStamp { size: stat.len, mtime_ns: stat.mtime_ns })
     }
 
-    /// Looks at every file and reads those that changed. A file edited in place leaves its folder's time as it
-    /// was: commands that may take a moment look anyway.
+    /// Stats every file and reads those that changed. Editing a file in place does not change its folder's mtime,
+    /// so [`Lane::refresh`] misses it; commands that may take longer scan anyway.
     pub(in crate::workspace) fn scan(&mut self) -> Result<(), Failure> {
         let mut known: BTreeMap<String, FileStamp> = self.with_index(Index::seen)?;
         let times_before = self.with_index(Index::folder_times)?;
@@ -145,13 +145,13 @@ impl Lane {
         self.refuse_when_exhausted()
     }
 
-    /// Brings what was seen of files edited in place from the index's log into its file. A log that is cut short is
-    /// a log that ends earlier: the times of the folders tell what is missing then, but not of such an edit.
+    /// Checkpoints the index after edits in place. A crash may lose the end of its write-ahead log; folder mtimes
+    /// reveal other lost rows, but not those of such an edit.
     pub(super) fn settle_edits_in_place(&self) {
         self.index.shorten_log(0);
     }
 
-    /// Asks the index. It is only a cache: one that cannot answer is replaced, and the new one is asked.
+    /// Queries the index. It is only a cache: if it fails, it is replaced and queried again.
     pub(in crate::workspace) fn with_index<T>(
         &mut self,
         question: impl Fn(&Index) -> Result<T, IndexError>,
@@ -165,8 +165,8 @@ impl Lane {
         }
     }
 
-    /// Puts an index that says what the files say in the place of one that fails: in a new file where the old one
-    /// is damaged, in memory where the file is locked or cannot be written. No read fails for want of a cache.
+    /// Replaces a failing index with one built from the files: a new file if the old one is damaged, in memory if
+    /// the file is locked or cannot be written. No read fails because of the cache.
     pub(in crate::workspace) fn replace_index(&mut self, fault: IndexError) -> Result<(), Failure> {
         let fault = match Index::remake(fault) {
             Ok(index) => {
@@ -183,7 +183,7 @@ impl Lane {
         Ok(self.fill(Rebuild::All)?)
     }
 
-    /// Makes the index say what the files say and nothing else.
+    /// Rebuilds the index from the files.
     pub(in crate::workspace) fn fill(&mut self, rebuild: Rebuild) -> Result<(), IndexError> {
         let LaneListing { files, times } = self.files();
         let mut index = std::mem::replace(&mut self.index, Index::in_memory());
@@ -193,7 +193,7 @@ impl Lane {
         filled
     }
 
-    /// Reads every file, and takes in those that say something else than when the index was made.
+    /// Reads every file and updates the rows of those whose contents differ from the index.
     fn fill_changed(&mut self) -> Result<(), IndexError> {
         let LaneListing { files, times } = self.files();
         let mut sources = self.index.sources()?;
@@ -202,7 +202,7 @@ impl Lane {
             before.is_none() || before != self.content(path).source()
         };
         let changed: Vec<&RelPath> = files.iter().filter(is_changed).collect();
-        // Rows that are appended and sorted once cost less than half of them put in place one by one.
+        // Writing all rows and sorting once is cheaper than updating half of them one by one.
         if changed.len() + sources.len() > files.len() / 2 {
             return self.fill(Rebuild::Changed);
         }
@@ -216,14 +216,14 @@ impl Lane {
         updated
     }
 
-    /// Answers from an index in memory that was made with this emphasis.
+    /// Switches to an index in memory that is built with these field boosts.
     pub(in crate::workspace) fn emphasise(&mut self, emphasis: FieldBoost) -> Result<(), Failure> {
         self.emphasis = emphasis;
         self.index = Index::in_memory();
         Ok(self.fill(Rebuild::All)?)
     }
 
-    /// What search keeps of a memory's text.
+    /// The forward-index entry of a memory.
     pub(in crate::workspace) fn doc_entry(&self, file: &MemoryFile) -> DocEntry {
         doc_entry(&*self.dialect, file, self.emphasis)
     }
@@ -234,8 +234,8 @@ impl Lane {
         rows: Vec<Row>,
         times: &FolderTimes,
     ) -> Result<(), Failure> {
-        // Asked again inside the index's transaction: a row of a file that was forgotten since it was read would
-        // bring its words back behind the one who scrubbed them.
+        // Checked again inside the index's transaction: `forget` may have erased a file after it was read, and its
+        // row would bring the erased words back.
         let documents = &*self.documents;
         let standing = rows.into_iter().map(|row| match &row {
             Row::Memory { entry, .. } if matches!(documents.stat(entry.path.as_str()), Ok(None)) => {
@@ -250,7 +250,7 @@ impl Lane {
         }
     }
 
-    /// Reads the whole index, and rebuilds one that is damaged. Returns what was wrong with it.
+    /// Reads the whole index and rebuilds it if it is damaged. Returns what was wrong.
     pub(in crate::workspace) fn verify_index(&mut self) -> Result<Option<String>, Failure> {
         let Err(fault) = self.index.verify() else { return Ok(None) };
         let what = fault.to_string();
@@ -258,13 +258,13 @@ impl Lane {
         Ok(Some(what))
     }
 
-    /// Writes index and listing anew; returns how many memories are active. The caller holds the lane's lock.
+    /// Rebuilds index and listing; returns the number of active memories. The caller holds the lane's lock.
     pub(in crate::workspace) fn reindex(
         &mut self,
         rebuild: Rebuild,
         notices: &mut Vec<Notice>,
     ) -> Result<usize, Failure> {
-        // What is kept of an index is not read while the rest is made anew: damage in it would stay.
+        // An update does not read the rows that it keeps, so damage in them would stay without this check.
         let filled = self.index.verify().and_then(|()| match rebuild {
             Rebuild::Changed => self.fill_changed(),
             Rebuild::All => self.fill(Rebuild::All),
@@ -273,14 +273,14 @@ impl Lane {
             self.replace_index(fault)?;
         }
         if let Some(why) = &self.index_fault {
-            notices.push(Notice::warning(format!("the index cannot be kept: {why}")));
+            notices.push(Notice::warning(format!("cannot save the index: {why}")));
         }
         self.put_listing()?;
         let counts = self.with_index(Index::counts)?.into_iter();
         Ok(counts.filter(|((_, status), _)| *status == Status::Active).map(|(_, count)| count).sum())
     }
 
-    /// All that an index made anew from the files would say.
+    /// A dump of an index rebuilt from the files, to compare with.
     pub(in crate::workspace) fn rebuilt_dump(&self) -> Result<String, Failure> {
         let mut rebuilt = Index::in_memory();
         let LaneListing { files, times } = self.files();
@@ -289,21 +289,21 @@ impl Lane {
         Ok(rebuilt.dump()?)
     }
 
-    /// Tells the index what became of these files.
+    /// Updates the index for these files.
     ///
-    /// Only the times of their folders are taken over, and only of those that hold just what the index knows:
-    /// what somebody else put there meanwhile would otherwise stay unseen behind our own time.
+    /// Only the mtimes of their folders are stored, and only if a folder has no files that the index lacks: a file
+    /// that somebody else added meanwhile would otherwise be hidden by our own mtime.
     pub(in crate::workspace) fn index_paths(&mut self, paths: &[RelPath]) -> Result<(), Failure> {
         self.index_committed(paths, CommittedFiles::new())
     }
 
-    /// The same, with the documents that were committed to some of them.
+    /// The same, with the parsed documents of files that were just committed.
     pub(in crate::workspace) fn index_committed(
         &mut self,
         paths: &[RelPath],
         mut committed: CommittedFiles,
     ) -> Result<(), Failure> {
-        // What lies in quarantine has no row, also when a change put it there.
+        // Files in quarantine get no row, even if a change moved them there.
         let memories = paths.iter().filter(|path| self.dialect.is_memory_name(path.file_name()));
         let rows: Vec<Row> = memories.map(|path| self.committed_row(path, committed.remove(path))).collect();
         let mut times = self.with_index(Index::folder_times)?;
@@ -328,26 +328,26 @@ impl Lane {
         self.write_rows(RowSource::Commit, Vec::new(), &times)
     }
 
-    /// The listing as the index has it now: the bytes that a rebuild would give. `None` for a lane without one.
+    /// The path and text of the listing, from the index. `None` for a lane without one.
     pub(in crate::workspace) fn listing(&mut self) -> Result<Option<(RelPath, String)>, Failure> {
         let before = self.listing_start();
         let Some((path, above)) = self.dialect.listing(&before) else { return Ok(None) };
         Ok(Some((path, self.with_index(|index| index.listing(above))?)))
     }
 
-    /// The file of the listing, where there are files.
+    /// The listing's file, if the backend has files.
     pub(in crate::workspace) fn listing_file(&self) -> Option<PathBuf> {
         let files = self.files.as_ref()?;
         self.dialect.listing("").map(|(path, _)| files.file(&path))
     }
 
-    /// How the present listing begins.
+    /// The start of the current listing.
     fn listing_start(&self) -> String {
         let files = self.files.as_ref().zip(self.listing_file());
         files.and_then(|(files, file)| start_of(&*files.disk, &file).ok()).unwrap_or_default()
     }
 
-    /// The listing is derived, so its failure is said and does not undo the change.
+    /// The listing is derived from the files, so a failure to write it is a warning and does not undo the change.
     pub(in crate::workspace) fn write_listing(&mut self) -> Option<Notice> {
         let failure = self.put_listing().err()?;
         Some(Notice::warning(format!("the listing is not up to date: {failure}")))
@@ -356,7 +356,7 @@ impl Lane {
     pub(in crate::workspace) fn put_listing(&mut self) -> Result<(), Failure> {
         let (Some(files), Some((path, text))) = (self.files.clone(), self.listing()?) else { return Ok(()) };
         let file = files.file(&path);
-        // A link is refused by whoever writes.
+        // `write_plain` rejects a symbolic link.
         let is_link = matches!(files.disk.stat(&file), Ok(Some(stat)) if stat.kind == FileType::Symlink);
         if !is_link && is_foreign(&*files.disk, &file) {
             return Err(Failure::ForeignListing { file });
@@ -364,8 +364,8 @@ impl Lane {
         Ok(write_plain(&*files.disk, &file, text.as_bytes())?)
     }
 
-    /// The times of the folders that are looked into. What a tree has of them only the index knows without looking:
-    /// a folder that came changed the time of the one that it came into.
+    /// The current mtimes of the scanned folders. In a tree these are the ones the index knows: a new folder
+    /// changes the mtime of its parent.
     pub(in crate::workspace) fn times_now(&self, known: &FolderTimes) -> FolderTimes {
         let folders: Vec<&str> = match self.dialect.extent() {
             Extent::Folders(folders) => folders,
@@ -378,14 +378,14 @@ impl Lane {
         Some(self.documents.stat(folder).ok()??.mtime_ns)
     }
 
-    /// A folder as people know it.
+    /// A folder's path for messages.
     pub(in crate::workspace) fn folder(&self, folder: &str) -> PathBuf {
         let root =
             self.files.as_ref().map_or_else(|| PathBuf::from(&self.known_as), |files| files.root.clone());
         if folder == ROOT { root } else { root.join(folder) }
     }
 
-    /// The folders that a file lies in and that are looked into.
+    /// The scanned folders that contain a file.
     fn folders_above<'p>(&self, path: &'p RelPath) -> Vec<&'p str> {
         match self.dialect.extent() {
             Extent::Folders(folders) => {
@@ -400,15 +400,15 @@ impl Lane {
         }
     }
 
-    /// The folders in a folder that are looked into as well.
+    /// The subfolders of a folder that are scanned.
     fn folders_in(&self, folder: &str, listed: &[DirEntry]) -> Vec<String> {
         let Extent::Tree(enters) = self.dialect.extent() else { return Vec::new() };
         let folders = listed.iter().filter(|listed| listed.kind == FileType::Folder);
         folders.map(|listed| joined(folder, &listed.name)).filter(|below| enters(below)).collect()
     }
 
-    /// Everything in the lane's folders that has a memory's name. A folder that cannot be listed hides its own
-    /// memories and no others.
+    /// All files in the lane's folders that are named like a memory. A folder that cannot be listed does not stop
+    /// the scan of the others.
     pub(in crate::workspace) fn files(&self) -> LaneListing {
         let mut found = LaneListing::default();
         let mut folders: Vec<String> = match self.dialect.extent() {
@@ -447,7 +447,7 @@ impl Lane {
         found
     }
 
-    /// What the index keeps of a file.
+    /// The index row of a file.
     pub(in crate::workspace) fn row(&self, path: &RelPath) -> Row {
         let path = path.clone();
         let (bytes, seen) = match self.content(&path) {
@@ -470,8 +470,7 @@ impl Lane {
         }
     }
 
-    /// The row of a file that was just written, from the document that was committed. A file that says something
-    /// else by now is parsed.
+    /// The row of a file that was just committed. If the file has changed since, it is parsed again.
     fn committed_row(&self, path: &RelPath, committed: Option<Box<MemoryFile>>) -> Row {
         match (self.content(path), committed) {
             (FileContent::Read { bytes, seen }, Some(file))
@@ -483,7 +482,7 @@ impl Lane {
         }
     }
 
-    /// What stands in a file of the lane now. The stat comes first: a change after it is seen as a change.
+    /// The current contents of a file. The stat comes first, so that a later change is noticed by the next scan.
     pub(in crate::workspace) fn content(&self, path: &RelPath) -> FileContent {
         let failed = |fault: &io::Error| FileContent::Unread {
             what: format!("it cannot be read: {fault}"),
@@ -506,7 +505,7 @@ impl Lane {
         match self.documents.read(path, max as u64) {
             Ok(Some(bytes)) => FileContent::Read { bytes, seen },
             Ok(None) => FileContent::Gone,
-            // Anything but a regular file of its size stays so until its stat changes.
+            // Not a regular file, or too large: retrying is pointless until its stat changes.
             Err(fault) if fault.kind() == ErrorKind::InvalidData => {
                 unread(format!("it cannot be read: {fault}"))
             }
@@ -519,7 +518,7 @@ impl Lane {
     }
 }
 
-/// What stands in a file.
+/// The contents of a file, or why they were not read.
 #[derive(Debug)]
 pub(in crate::workspace) enum FileContent {
     Gone,
@@ -528,7 +527,7 @@ pub(in crate::workspace) enum FileContent {
 }
 
 impl FileContent {
-    /// What an index that was made from it says of it, if it holds a memory.
+    /// Stamp and digest as an index built from these contents stores them.
     pub(in crate::workspace) fn source(&self) -> Option<IndexedFile> {
         match self {
             FileContent::Gone => None,
@@ -553,12 +552,12 @@ pub(in crate::workspace) fn joined(folder: &str, name: &str) -> String {
     if folder == ROOT { name.to_owned() } else { format!("{folder}/{name}") }
 }
 
-/// A folder's time, if nothing can happen any more that would leave it the same.
+/// A folder's mtime, or [`UNSETTLED`] while another change in the same clock tick could leave it unchanged.
 pub(super) fn settled(time: i64, now_ns: i64) -> i64 {
     if now_ns.saturating_sub(time) < TICK_NS { UNSETTLED } else { time }
 }
 
-/// Whether somebody's own text, or a link to it, is where the listing goes.
+/// Whether a file of the user's own, or anything but a regular file, is at the listing's path.
 pub(in crate::workspace) fn is_foreign(disk: &dyn Disk, file: &Path) -> bool {
     let Ok(Some(stat)) = disk.stat(file) else { return false };
     if stat.kind != FileType::File {
@@ -567,7 +566,7 @@ pub(in crate::workspace) fn is_foreign(disk: &dyn Disk, file: &Path) -> bool {
     start_of(disk, file).is_ok_and(|start| !is_listing(&start))
 }
 
-/// How a file begins; nothing where there is none.
+/// The start of a file; empty if there is none.
 fn start_of(disk: &dyn Disk, file: &Path) -> io::Result<String> {
     let Some(stat) = disk.stat(file)?.filter(|stat| stat.kind == FileType::File) else {
         return Ok(String::new());

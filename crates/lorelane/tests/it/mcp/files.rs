@@ -163,7 +163,7 @@ fn what_cannot_be_done_is_said_and_nothing_is_written() {
         ("create", r#"{"path": "/memories/x//y", "file_text": "x"}"#, "cannot name a note"),
         ("create", r#"{"path": "/memories/.hidden", "file_text": "x"}"#, "cannot name a note"),
         ("create", r#"{"path": "/memories/out/x", "file_text": "x"}"#, "symbolic link"),
-        ("create", r#"{"path": "/memories/empty", "file_text": " \n"}"#, "A note says something"),
+        ("create", r#"{"path": "/memories/empty", "file_text": " \n"}"#, "A note should not be empty"),
         ("create", secret.as_str(), "it would store a secret"),
         (
             "str_replace",
@@ -176,7 +176,7 @@ fn what_cannot_be_done_is_said_and_nothing_is_written() {
             r#"{"path": "/memories/a.md", "old_str": "one"}"#,
             "Multiple occurrences of old_str `one` in lines: 1, 2.",
         ),
-        ("str_replace", r#"{"path": "/memories/b.md", "old_str": "two"}"#, "A note says something"),
+        ("str_replace", r#"{"path": "/memories/b.md", "old_str": "two"}"#, "A note should not be empty"),
         (
             "insert",
             r#"{"path": "/memories/a.md", "insert_line": 3, "insert_text": "x"}"#,
@@ -199,7 +199,7 @@ fn what_cannot_be_done_is_said_and_nothing_is_written() {
         (
             "rename",
             r#"{"old_path": "/memories/a.md", "new_path": "/memories/con.md"}"#,
-            "keeps that name for a device",
+            "reserves that name for a device",
         ),
     ] {
         let said = client.refused(tool, arguments);

@@ -500,7 +500,7 @@ fn what_does_not_belong_to_a_memory_of_its_kind_is_refused() {
         (r#"{"address": "notes/b", "text": "x", "confidence": 1}"#, "confidence: ", "say in the text"),
         (r#"{"address": "notes/a", "category": "decision", "text": "x"}"#, "a note has no category", "leave"),
         (r#"{"address": "notes/a", "text": "x", "append": "y"}"#, "`text` and `append`", "one of them"),
-        (r#"{"address": "notes/a", "text": " "}"#, "A note says something", "remember"),
+        (r#"{"address": "notes/a", "text": " "}"#, "A note should not be empty", "remember"),
         (r#"{"address": "notes/../b", "text": "x"}"#, "name", "name"),
         (r#"{"address": "use-jwt", "text": "x"}"#, "has no free text", "`content`"),
         (r#"{"address": "use-jwt", "append": "x"}"#, "has no free text", "`content`"),
