@@ -46,7 +46,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 /// Raise it with every change of the tables or of what they hold.
-const STAMP: i32 = 14;
+const STAMP: i32 = 15;
 /// Identifies the embedding table that the embeddings are from: those of two tables cannot be compared.
 const MODEL: i32 = model_number(lorelane_core::embed::MODEL_ID.as_bytes());
 /// Another process writes for milliseconds; a search does not wait longer.
@@ -70,7 +70,7 @@ const TABLE_NAMES: [&str; 4] = ["memories", "names", "unreadable", "folders"];
 const ORDERS: &str = "
     CREATE UNIQUE INDEX memories_path ON memories (path);
     CREATE INDEX memories_listing ON memories (listing_key, listing_text) WHERE listing_key IS NOT NULL;
-    CREATE INDEX memories_category ON memories (category, status, path);
+    CREATE INDEX memories_category ON memories (category, status, ifnull(updated, created) DESC, address);
     CREATE INDEX memories_changed ON memories (status, ifnull(updated, created) DESC, address);
 ";
 const NO_ORDERS: &str = "

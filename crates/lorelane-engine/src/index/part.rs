@@ -114,19 +114,23 @@ impl Index {
         let pending = PendingMemories::read(&self.db)?;
         let mut having = PostingList::default();
         Postings::new(&self.db, &pending)?.read(term, u64::MAX, &mut having)?;
-        let mut times = self.db.prepare(
-            "SELECT ifnull(updated, created), address FROM memories WHERE id = ? AND category = ? AND status = ?",
+        let mut having: Vec<i64> = having.memories.into_iter().map(|(id, _)| id).collect();
+        having.sort_unstable();
+        // Newest first and by the index alone: reading a row for each posting made session starts grow with the store.
+        let mut newest = self.db.prepare(
+            "SELECT id FROM memories WHERE category = ? AND status = ?
+             ORDER BY ifnull(updated, created) DESC, address",
         )?;
-        let mut newest: Vec<(Option<i64>, String, i64)> = Vec::new();
-        for (id, _) in having.memories {
-            let wanted = params![id, category.name(), Status::Active.name()];
-            newest.extend(times.query_row(wanted, |row| Ok((row.get(0)?, row.get(1)?, id))).optional()?);
-        }
-        newest.sort_unstable_by(|a, b| b.0.cmp(&a.0).then_with(|| a.1.cmp(&b.1)));
+        let mut newest = newest.query([category.name(), Status::Active.name()])?;
         let mut read = self.db.prepare(&format!("SELECT {ENTRY} FROM memories WHERE id = ?"))?;
         let mut entries = Vec::new();
-        for (_, _, id) in newest.into_iter().take(limit) {
-            entries.extend(read.query_row([id], |row| Ok(entry(row))).optional()?.flatten());
+        while entries.len() < limit
+            && let Some(row) = newest.next()?
+        {
+            let id: i64 = row.get(0)?;
+            if having.binary_search(&id).is_ok() {
+                entries.extend(read.query_row([id], |row| Ok(entry(row))).optional()?.flatten());
+            }
         }
         Ok(entries)
     }

@@ -495,9 +495,9 @@ fn what_does_not_belong_to_a_memory_of_its_kind_is_refused() {
     let mut client = Client::greeted(&scratch);
     for (arguments, what, hint) in [
         (r#"{"address": "notes/a", "content": {"decision": "x"}}"#, "content: ", "`text`"),
-        (r#"{"address": "notes/a", "confidence": 0.5, "tags": ["x"]}"#, "confidence: ", "say in the text"),
+        (r#"{"address": "notes/a", "confidence": 0.5, "tags": ["x"]}"#, "confidence: ", "state in the text"),
         (r#"{"address": "notes/a", "related_files": ["src/a.rs"]}"#, "related_files: ", "[[src/auth.rs]]"),
-        (r#"{"address": "notes/b", "text": "x", "confidence": 1}"#, "confidence: ", "say in the text"),
+        (r#"{"address": "notes/b", "text": "x", "confidence": 1}"#, "confidence: ", "state in the text"),
         (r#"{"address": "notes/a", "category": "decision", "text": "x"}"#, "a note has no category", "leave"),
         (r#"{"address": "notes/a", "text": "x", "append": "y"}"#, "`text` and `append`", "one of them"),
         (r#"{"address": "notes/a", "text": " "}"#, "A note should not be empty", "remember"),
