@@ -86,7 +86,7 @@ impl<'de> Deserializer<'de> for &'de Json {
 /// Asks the reader for a value's text. A visitor would be given `0.50` as a float, without its digits.
 const TREE: &str = "lorelane_core::json::Json";
 
-/// With [`from_str`] only: no other reader knows [`TREE`].
+/// With [`from_str`] only: no other reader knows `TREE`.
 impl<'de> Deserialize<'de> for Json {
     fn deserialize<D: Deserializer<'de>>(value: D) -> Result<Json, D::Error> {
         value.deserialize_newtype_struct(TREE, Parse(|text| Json::parse(text).ok()))
