@@ -3,7 +3,7 @@
 
 use libfuzzer_sys::fuzz_target;
 use lorelane_core::dialect::notes::Notes;
-use lorelane_core::dialect::{Dialect, TextEdit};
+use lorelane_core::dialect::{Dialect, MemoryFile, TextEdit};
 use lorelane_core::lifecycle::LifecycleVerb;
 use lorelane_core::path::RelPath;
 use lorelane_core::time::Timestamp;
@@ -11,14 +11,14 @@ use lorelane_core::transition::{self, TransitionResult};
 
 fuzz_target!(|bytes: &[u8]| {
     let path = RelPath::parse("fuzzed.md").expect("a constant path");
-    let Some(memory) = Notes.read(&path, bytes).memory else { return };
-    let text = std::str::from_utf8(bytes).expect("what was read is UTF-8");
-    let _ = Notes.passages(text);
+    let Ok(MemoryFile { document, memory }) = Notes.read(&path, bytes.to_vec()).into_memory() else { return };
+    let _ = Notes.passages(&document);
     if let Ok(TransitionResult::Changed(retired)) =
         transition::apply(&memory, LifecycleVerb::Retire, "fuzzed", Timestamp(0))
     {
-        let edits = Notes.write(Some(text), Some(&memory), Some(&retired)).expect("any note can be retired");
-        let Some(TextEdit::Put { text, .. }) = edits.first() else { panic!("{edits:?}") };
-        assert_eq!(Notes.read(&path, text.as_bytes()).memory, Some(*retired));
+        let edits = Notes.write(Some(&document), Some(&memory), Some(&retired));
+        let edits = edits.expect("any note can be retired");
+        let Some(TextEdit::Put { file, .. }) = edits.first() else { panic!("{edits:?}") };
+        assert_eq!(file.memory, *retired);
     }
 });
