@@ -38,4 +38,5 @@ pub mod text;
 pub mod time;
 pub mod transition;
 pub mod triage;
+pub mod validity;
 pub mod yaml;

@@ -9,6 +9,8 @@ use crate::terms::Term;
 
 /// Number of memories compared with all others at a time, so that they stay in the CPU cache.
 const TILE: usize = 32;
+/// The least cosine of two memories that say nearly the same.
+pub const NEAR_DUPLICATE: f64 = 0.85;
 
 /// A memory as a vector of small integers that can be compared quickly.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -32,6 +34,11 @@ impl Fingerprint {
         }
         let small = QuantizedVector::of(&direction);
         Fingerprint::new(SimilarityBasis::Meaning, small.steps().map(i16::from))
+    }
+
+    /// The cosine; 0 if it is negative or the two cannot be compared.
+    pub fn cosine(&self, other: &Fingerprint) -> f64 {
+        self.closeness(other).sqrt()
     }
 
     fn new(by: SimilarityBasis, steps: [i16; DIMENSIONS]) -> Fingerprint {

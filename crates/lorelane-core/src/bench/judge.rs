@@ -361,6 +361,8 @@ mod tests {
             title: String::new(),
             kind: MemoryKind::Note(NoteType::Fact),
             status: Status::Active,
+            not_current: None,
+            superseded_by: None,
             tags: Vec::new(),
             lines: None,
             score: 1,

@@ -20,6 +20,7 @@ use crate::policy::Policy;
 use crate::recall::{Hit, ScorePart, Signal};
 use crate::retention;
 use crate::time::Timestamp;
+use crate::validity::NotCurrent;
 use std::collections::BTreeSet;
 use std::fmt;
 
@@ -64,6 +65,8 @@ pub enum DropRule {
     Gone,
     Retired,
     Archived,
+    /// Its own file says that it is not current.
+    NotCurrent(NotCurrent),
     Disabled,
     Expired,
     Unasked,
@@ -73,11 +76,18 @@ pub enum DropRule {
 }
 
 impl DropRule {
-    pub const ALL: [DropRule; 10] = [
+    pub const ALL: [DropRule; 17] = [
         DropRule::Off,
         DropRule::Gone,
         DropRule::Retired,
         DropRule::Archived,
+        DropRule::NotCurrent(NotCurrent::Superseded),
+        DropRule::NotCurrent(NotCurrent::Deprecated),
+        DropRule::NotCurrent(NotCurrent::Resolved),
+        DropRule::NotCurrent(NotCurrent::WontFix),
+        DropRule::NotCurrent(NotCurrent::Inactive),
+        DropRule::NotCurrent(NotCurrent::Expired),
+        DropRule::NotCurrent(NotCurrent::Conflicted),
         DropRule::Disabled,
         DropRule::Expired,
         DropRule::Unasked,
@@ -93,6 +103,9 @@ impl DropRule {
             DropRule::Gone => "gone",
             DropRule::Retired => "retired",
             DropRule::Archived => "archived",
+            // `expired` is the name of the rule about retention.
+            DropRule::NotCurrent(NotCurrent::Expired) => "past_expires",
+            DropRule::NotCurrent(rule) => rule.name(),
             DropRule::Disabled => "disabled",
             DropRule::Expired => "expired",
             DropRule::Unasked => "unasked",
@@ -113,6 +126,7 @@ impl DropRule {
             DropRule::Gone => "its file is gone or cannot be read",
             DropRule::Retired => "it is retired",
             DropRule::Archived => "it is archived",
+            DropRule::NotCurrent(rule) => rule.says(),
             DropRule::Disabled => "its category is disabled (categories.*.enabled)",
             DropRule::Expired => "it is past its retention (categories.*.retention_days)",
             DropRule::Unasked => "no word of the prompt occurs in it",
@@ -138,6 +152,9 @@ pub fn barred(entry: &MemorySummary, policy: &Policy, now: Timestamp) -> Option<
     match entry.status {
         Status::Retired => Some(DropRule::Retired),
         Status::Archived => Some(DropRule::Archived),
+        Status::Active if entry.not_current(now).is_some() => {
+            entry.not_current(now).map(DropRule::NotCurrent)
+        }
         Status::Active if !entry.kind.category().is_none_or(|category| policy.enabled(category)) => {
             Some(DropRule::Disabled)
         }
@@ -286,7 +303,7 @@ fn line(memory: &Memory, dating: DateStyle) -> String {
 }
 
 fn line_within(memory: &Memory, dating: DateStyle, title_max: usize, gist_max: usize) -> String {
-    let when = memory.updated.or(memory.created).map(|changed| match dating {
+    let when = memory.content_changed().map(|changed| match dating {
         DateStyle::Date => changed.date(),
         DateStyle::Age(now) => match now.days_since(changed) {
             // Also for a date in the future, from another machine's clock.

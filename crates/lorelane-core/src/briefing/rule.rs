@@ -47,7 +47,8 @@ impl ReminderRule<'_> {
             let verdict = if !mentions(query, &hit.title, &hit.tags) {
                 Err(DropRule::Irrelevant)
             } else {
-                composer.closed().map_or(Ok(()), Err).and_then(|()| self.judge(query, read(&hit.address)))
+                let closed = composer.closed().map(|rule| hit.not_current.map_or(rule, DropRule::NotCurrent));
+                closed.map_or(Ok(()), Err).and_then(|()| self.judge(query, read(&hit.address)))
             };
             match verdict {
                 Ok(memory) => composer.take(hit, &memory, self.now),

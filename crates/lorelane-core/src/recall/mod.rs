@@ -25,6 +25,7 @@ use crate::memory::{Address, Category, LaneId, MemoryKind, NoteType};
 use crate::path::RelPath;
 use crate::text::{fold, short_names, words};
 use crate::time::Timestamp;
+use crate::validity::NotCurrent;
 use std::borrow::Borrow;
 use std::collections::BTreeSet;
 use std::fmt;
@@ -69,6 +70,10 @@ pub struct Hit {
     pub title: String,
     pub kind: MemoryKind,
     pub status: Status,
+    /// Why it must not be shown as current, if it must not.
+    pub not_current: Option<NotCurrent>,
+    /// The memory that superseded it. Only marks know it, so the engine adds it.
+    pub superseded_by: Option<Address>,
     pub tags: Vec<String>,
     /// The lines of its best passage; `None` where only names were compared.
     pub lines: Option<(usize, usize)>,
@@ -84,6 +89,19 @@ impl Hit {
     pub fn share(&self) -> f64 {
         let points = f64::from(self.score.max(0));
         points / (points + HALF)
+    }
+
+    /// What must be said with a hit that is not current: `retired`, `superseded by decision/use-paseto`.
+    pub fn state(&self) -> Option<String> {
+        let state = match self.status {
+            Status::Active => self.not_current?.name(),
+            other => other.name(),
+        };
+        Some(match &self.superseded_by {
+            Some(by) if state == NotCurrent::Superseded.name() => format!("{state} by {by}"),
+            Some(by) => format!("{state}, superseded by {by}"),
+            None => state.to_owned(),
+        })
     }
 }
 
@@ -287,7 +305,7 @@ pub fn candidate_if(
             break;
         }
         let entry = entry.borrow();
-        let found = hit(entry, name_parts(query, &entry.title, &entry.tags));
+        let found = hit(entry, name_parts(query, &entry.title, &entry.tags), query.now);
         let is_better = |best: &Hit| {
             found.score > best.score || (found.score == best.score && found.address < best.address)
         };
@@ -299,13 +317,15 @@ pub fn candidate_if(
     best
 }
 
-fn hit(entry: &MemorySummary, explain: Vec<ScorePart>) -> Hit {
+fn hit(entry: &MemorySummary, explain: Vec<ScorePart>, now: Timestamp) -> Hit {
     Hit {
         address: entry.address.clone(),
         path: entry.path.clone(),
         title: entry.title.clone(),
         kind: entry.kind,
         status: entry.status,
+        not_current: entry.not_current(now),
+        superseded_by: None,
         tags: entry.tags.clone(),
         lines: None,
         same: Vec::new(),
@@ -420,6 +440,8 @@ mod tests {
             status_at: None,
             created: None,
             updated: Some(Timestamp(-updated_days_ago * 86_400)),
+            validity: Default::default(),
+            content_changed: None,
             written: None,
             revised: 0,
         }

@@ -80,6 +80,10 @@ pub fn rank(
         let mut met = BTreeSet::new();
         passages.retain(|weighed| met.insert(weighed.memory));
     }
+    // What is not current comes after all that is, however well it matches.
+    let is_current =
+        |weighed: &ScoredPassage| considered[weighed.memory].entry.not_current(query.now).is_none();
+    passages.sort_by_key(|weighed| !is_current(weighed));
     // Only what can still be shown is processed further; tie-breakers move a hit by a few places at most.
     let total = passages.len();
     passages.truncate(limit.saturating_add(SAME_AMONG));
@@ -88,7 +92,9 @@ pub fn rank(
         .map(|weighed| (weighed.memory, hit(query, asked, weights, weighed, &considered[weighed.memory])))
         .collect();
     // The sort is stable, so equal hits keep the order of their passages.
-    hits.sort_by_key(|(_, hit)| (std::cmp::Reverse(hit.score), priority(hit.kind)));
+    hits.sort_by_key(|(_, hit)| {
+        (hit.not_current.is_some(), std::cmp::Reverse(hit.score), priority(hit.kind))
+    });
     if grouping == ResultMode::Memories {
         let before = hits.len();
         hits = collapsed(hits, considered);
@@ -174,7 +180,7 @@ fn hit(
         })
         .filter(|part| part.points != 0)
         .collect();
-    Hit { lines: Some(weighed.lines), ..super::hit(entry, explain) }
+    Hit { lines: Some(weighed.lines), ..super::hit(entry, explain, query.now) }
 }
 
 /// Moves each near-duplicate into the `same` list of the better hit.

@@ -338,7 +338,7 @@ pub(super) fn tie_breakers(
     now: Timestamp,
 ) -> Vec<(Signal, f32)> {
     let mut parts = Vec::new();
-    let changed = considered.entry.changed();
+    let changed = considered.entry.content_changed;
     let (days, points) = match considered.entry.kind {
         MemoryKind::Record(_) => (super::RECENT_DAYS, RECORDS_RECENT),
         MemoryKind::Note(_) => (weights.notes_recent_days, weights.notes_recent),

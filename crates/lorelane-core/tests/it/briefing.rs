@@ -1,6 +1,6 @@
 //! What a prompt is answered with, and why the rest is not.
 
-use crate::support::{Members, NOW, record_of, text};
+use crate::support::{Members, NOW, content as content_of, object, record_of, text};
 use expect_test::{Expect, expect};
 use lorelane_core::briefing::{
     Composer, DropRule, PendingCapture, RenderedContext, StandingContext, barred, is_machine, is_relevant,
@@ -14,6 +14,7 @@ use lorelane_core::memory::{Address, Category, Memory};
 use lorelane_core::path::RelPath;
 use lorelane_core::policy::{ConfigFile, ConfigSource, ConfigValue, Policy};
 use lorelane_core::recall::{Hit, Query, keyword, name_parts};
+use lorelane_core::validity::NotCurrent;
 
 fn memory(category: Category, members: Members<'_>) -> Memory {
     let record = record_of(category, members);
@@ -109,6 +110,27 @@ fn what_is_not_to_be_shown_says_which_rule_forbids_it() {
     let disabled = [("categories.decision.enabled", "false")];
     assert_eq!(check(Category::Decision, &[], &disabled), Some(DropRule::Disabled));
     assert_eq!(check(Category::SessionSummary, &[], &[]), Some(DropRule::Expired));
+    let content = |category, field: &str, value: &str| {
+        let mut said = object(content_of(category));
+        said.set(field, Json::parse(value).expect("JSON"));
+        check(category, &[("content", &text(&said))], &[])
+    };
+    let table = [
+        (Category::Decision, "status", "\"proposed\"", None),
+        (Category::Decision, "status", "\"superseded\"", Some(NotCurrent::Superseded)),
+        (Category::Decision, "status", "\"deprecated\"", Some(NotCurrent::Deprecated)),
+        (Category::TechDebt, "status", "\"in_progress\"", None),
+        (Category::TechDebt, "status", "\"resolved\"", Some(NotCurrent::Resolved)),
+        (Category::TechDebt, "status", "\"wont_fix\"", Some(NotCurrent::WontFix)),
+        (Category::Constraint, "active", "false", Some(NotCurrent::Inactive)),
+        (Category::Constraint, "expires", "\"2020-01-01\"", Some(NotCurrent::Expired)),
+        (Category::Constraint, "expires", "\"9999-01-01\"", None),
+        (Category::Constraint, "expires", "\"when v2 is out\"", None),
+    ];
+    for (category, field, value, expected) in table {
+        let expected = expected.map(DropRule::NotCurrent);
+        assert_eq!(content(category, field, value), expected, "{category} {field} {value}");
+    }
     for rule in DropRule::ALL {
         assert_eq!(DropRule::parse(rule.name()), Some(rule));
         assert!(!rule.says().is_empty());

@@ -197,6 +197,8 @@ fn hit(name: &str, explain: Vec<ScorePart>) -> Hit {
         title: String::new(),
         kind: MemoryKind::Record(Category::TechDebt),
         status: Status::Active,
+        not_current: None,
+        superseded_by: None,
         tags: Vec::new(),
         lines: None,
         score: explain.iter().map(|part| part.points).sum(),

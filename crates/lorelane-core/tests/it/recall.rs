@@ -73,6 +73,25 @@ fn the_points_of_every_hit_sum_to_its_score() {
 }
 
 #[test]
+fn what_is_not_current_comes_last_however_well_it_matches() {
+    let memories = [
+        considered("old", "---\nstatus: superseded\n---\nServices sign their requests with HMAC keys.\n"),
+        considered("over", "---\nexpires: 2020-01-01\n---\nServices sign their requests for a year.\n"),
+        considered("new", "Services sign the requests that they send to other ones, with tokens.\n"),
+        considered("torn", "<<<<<<< HEAD\nServices sign requests.\n=======\nNo.\n>>>>>>> other\n"),
+    ];
+    for grouping in [ResultMode::Memories, ResultMode::Everything] {
+        let found = ask("services sign their requests with HMAC keys", &memories, grouping).hits;
+        let states: Vec<_> = found.iter().map(|hit| (hit.address.name(), hit.state())).collect();
+        assert_eq!(states[0], ("new", None), "{grouping:?}");
+        assert!(found[1].score > found[0].score, "{grouping:?}: the test has no better match: {found:?}");
+        let mut rest: Vec<String> = states[1..].iter().filter_map(|(_, state)| state.clone()).collect();
+        rest.sort();
+        assert_eq!(rest, ["conflicted", "expired", "superseded"], "{grouping:?}");
+    }
+}
+
+#[test]
 fn the_best_passage_is_found_with_its_lines() {
     for (question, name, lines) in [
         ("how do services sign requests", "auth", (1, 1)),

@@ -20,7 +20,7 @@ use std::collections::HashMap;
 
 /// The columns of a memory, without its row id in this index.
 pub(super) const COLUMNS: &str = "path, address, category, title, tags, status, status_at, created, updated,
-    revised, listing_key, listing_text, size, mtime_ns, digest";
+    content_changed, ended, expires, revised, listing_key, listing_text, size, mtime_ns, digest";
 
 /// Writes rows. With `fresh`, the tables of memories are empty, while the search tables still hold what is known.
 pub(super) fn put(
@@ -37,7 +37,7 @@ pub(super) fn put(
         return PendingPostings::new(db)?.finish(more_come);
     }
     let verb = if is_fresh { "INSERT" } else { "REPLACE" };
-    let marks = "?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?";
+    let marks = "?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?";
     let mut memory = db.prepare(&format!("{verb} INTO memories (id, {COLUMNS}) VALUES ({marks})"))?;
     let mut unreadable = db.prepare(&format!("{verb} INTO unreadable VALUES (?,?,?,?)"))?;
     let mut forget_unreadable = db.prepare("DELETE FROM unreadable WHERE path = ?")?;
@@ -183,7 +183,7 @@ pub(super) fn tags(column: &str) -> Vec<String> {
 }
 
 /// The columns of a memory, in the order of `COLUMNS`.
-fn values(entry: MemorySummary, listing: Option<ListingLine>, seen: FileStamp, digest: i64) -> [Value; 15] {
+fn values(entry: MemorySummary, listing: Option<ListingLine>, seen: FileStamp, digest: i64) -> [Value; 18] {
     let (key, text) = listing.map_or((None, None), |line| (Some(line.key), Some(line.text)));
     [
         entry.path.as_str().to_owned().into(),
@@ -195,6 +195,9 @@ fn values(entry: MemorySummary, listing: Option<ListingLine>, seen: FileStamp, d
         entry.status_at.map(|at| at.0).into(),
         entry.created.map(|at| at.0).into(),
         entry.updated.map(|at| at.0).into(),
+        entry.content_changed.map(|at| at.0).into(),
+        entry.validity.ended.map(|rule| rule.name().to_owned()).into(),
+        entry.validity.expires.map(|at| at.0).into(),
         signed(entry.revised).into(),
         key.into(),
         text.into(),
@@ -261,7 +264,7 @@ pub(super) fn difference(
 fn number_if_same(
     query: &mut Statement<'_>,
     path: &str,
-    values: &[Value; 15],
+    values: &[Value; 18],
 ) -> rusqlite::Result<Option<i64>> {
     let mut rows = query.query([path])?;
     let Some(row) = rows.next()? else { return Ok(None) };

@@ -311,6 +311,27 @@ impl Index {
         Ok(near)
     }
 
+    /// The few memories with the nearest embeddings, with their fingerprints. Reads as many rows, and one sketch per
+    /// memory: a write can afford that.
+    pub fn nearest(
+        &self,
+        direction: &Vector,
+        filter: &Query,
+        most: usize,
+    ) -> Result<Vec<(MemorySummary, Fingerprint)>, IndexError> {
+        let fault = self.fault("search");
+        let _reading = self.reading().map_err(&fault)?;
+        let mut reader = CandidateReader::new(&self.db).map_err(&fault)?;
+        let last = self.last_number().map_err(&fault)?;
+        let apart = self.apart(direction, last).map_err(&fault)?;
+        let mut nearest = Vec::new();
+        for id in nearest_first(&apart, most).take(most) {
+            let found = reader.read(id, filter).map_err(&fault)?;
+            nearest.extend(found.map(|found| (found.entry, Fingerprint::of(&doc_entry::read(&found.doc)))));
+        }
+        Ok(nearest)
+    }
+
     /// The memories that a filter admits, with the fingerprints that duplicates are found by.
     pub fn shapes(&self, filter: &Query) -> Result<Vec<(MemorySummary, Fingerprint)>, IndexError> {
         let fault = self.fault("search");

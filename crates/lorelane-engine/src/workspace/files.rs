@@ -96,7 +96,7 @@ impl<'w> Files<'w> {
             (lane.clone(), "memories, index.md, memory-config.json"),
             (
                 self.workspace.project.root.join(MARKS_FOLDER),
-                "marks: pins, former addresses, origins, rejections",
+                "marks: pins, former addresses, origins, rejections, successors",
             ),
             (self.workspace.config.project.clone(), "settings of lorelane"),
         ];

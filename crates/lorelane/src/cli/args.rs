@@ -6,7 +6,7 @@
 use super::{
     append, archive, bench, candidate, compat, completions, config, consolidate, create, doctor, duplicates,
     edit, forget, gc, graph, hook, init, links, list, log, mcp, merge, model, notes, pin, reindex, reject,
-    related, restore, retire, search, setup, show, status, tour, trust, undo, unpin, update, why,
+    related, restore, retire, search, setup, show, status, supersede, tour, trust, undo, unpin, update, why,
 };
 use clap::{CommandFactory, Parser, Subcommand};
 use std::collections::BTreeSet;
@@ -47,6 +47,7 @@ pub const GROUPS: [(&str, &[&str]); 4] = [
         "Maintenance",
         &[
             "append",
+            "supersede",
             "retire",
             "archive",
             "restore",
@@ -88,6 +89,7 @@ pub enum Command {
     Unpin(unpin::UnpinArgs),
     Why(why::WhyArgs),
     Append(append::AppendArgs),
+    Supersede(supersede::SupersedeArgs),
     Retire(retire::RetireArgs),
     Archive(archive::ArchiveArgs),
     Restore(restore::RestoreArgs),

@@ -39,6 +39,7 @@ mod setup;
 mod shared_args;
 mod show;
 mod status;
+mod supersede;
 mod tour;
 mod transition;
 mod trust;
@@ -157,6 +158,7 @@ fn unchanged(plan: &Plan) -> Option<&'static str> {
         [Change::Revise { .. }] => Some("already has these contents"),
         [Change::Mark { kind: MarkKind::Pin, .. }] => Some("is already pinned"),
         [Change::Mark { kind: MarkKind::Unpin, .. }] => Some("is not pinned"),
+        [Change::Supersede { .. }] => Some("is already superseded by it"),
         _ => None,
     }
 }
@@ -236,6 +238,7 @@ fn dispatch(session: &Session<'_>, command: &Command) -> CliResult {
         Command::Log(args) => log::run(session, args),
         Command::Undo(args) => undo::run(session, args),
         Command::Status(_) => status::run(session),
+        Command::Supersede(args) => supersede::run(session, args),
         Command::Doctor(args) => doctor::run(session, args),
         Command::Bench(args) => bench::run(session, args),
         Command::Reindex(args) => reindex::run(session, args),

@@ -5,7 +5,6 @@ use super::{CliError, CliResult, Exit, Session, output};
 use crate::view::{BatchHitView, BatchView, HitView, SearchView};
 use clap::{Args, ValueEnum};
 use lorelane_core::json::Json;
-use lorelane_core::lifecycle::Status;
 use lorelane_core::memory::LaneId;
 use lorelane_core::recall::{Hit, Query, ScorePart, SearchResults};
 use lorelane_core::text::{cut, one_line};
@@ -21,7 +20,8 @@ const QUESTION_MAX: u64 = 4 << 20;
 
 /// Search memories by words and meaning
 ///
-/// Prints the best matches first, each with its best passage. Exit code 1: nothing relevant was found.
+/// Prints the best matches first, each with its best passage. A memory that is not current (superseded, expired) is
+/// marked and comes after all others. Exit code 1: nothing relevant was found.
 #[derive(Debug, Args)]
 #[command(after_help = "Example:\n  lorelane search \"how do services authenticate\" --explain")]
 pub struct SearchArgs {
@@ -122,7 +122,7 @@ fn query(text: &str, args: &SearchArgs, workspace: &Workspace) -> Result<Query, 
 fn shown(hits: &[Hit], args: &SearchArgs, workspace: &Workspace) -> String {
     let mut text = String::new();
     for hit in hits {
-        let state = if hit.status == Status::Active { String::new() } else { format!(" [{}]", hit.status) };
+        let state = hit.state().map_or_else(String::new, |state| format!(" [{state}]"));
         let lines = hit.lines.map_or_else(String::new, |(from, to)| format!(":{from}-{to}"));
         let title = cut(&one_line(&hit.title), 80);
         let _ = writeln!(text, "{:>5}  {}{lines}{state}  {title}", hit.score, hit.address);

@@ -109,7 +109,10 @@ fn explanation(address: &Address, report: &WhyReport) -> String {
             format!("{address} was not shown: it or the settings changed since then; it would be shown now\n")
         }
     };
+    let by = report.superseded_by.as_ref();
+    let successor = by.map_or_else(String::new, |by| format!("Superseded by {by}\n"));
     let Some(line) = &report.line else {
+        text.push_str(&successor);
         text.push_str("No prompt is logged for this project yet\n");
         return text;
     };
@@ -128,6 +131,7 @@ fn explanation(address: &Address, report: &WhyReport) -> String {
         let _ = writeln!(text, "{} = {}", hit.score, explained(&hit.explain));
     }
     text.push_str(&event(line));
+    text.push_str(&successor);
     if let Some(rule) = report.since {
         let _ = writeln!(text, "It would not be shown now: {}", rule.says());
     }

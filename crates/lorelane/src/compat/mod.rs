@@ -84,8 +84,8 @@ impl ScriptOutput {
                 Notice::Warning(_) => "[WARN]",
                 // Its wording comes from the skill of `claude-memory`, not from the scripts.
                 Notice::Leaving { .. } => "WARNING:",
-                // The scripts accepted any path.
-                Notice::NoSuchFiles(_) => continue,
+                // The scripts accepted any path, and compared no texts.
+                Notice::NoSuchFiles(_) | Notice::NearDuplicate { .. } => continue,
             };
             self.warn(&format!("{head} {}", notice.text()));
         }

@@ -3,6 +3,7 @@
 use super::texts;
 use lorelane_core::json::Json;
 use lorelane_core::recall::{Hit, ScorePart};
+use lorelane_core::validity::NotCurrent;
 use lorelane_engine::workspace::Workspace;
 use serde::Serialize;
 
@@ -21,6 +22,10 @@ pub struct HitView<'h> {
     title: &'h str,
     category: &'static str,
     status: &'static str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    not_current: Option<&'static str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    superseded_by: Option<String>,
     tags: &'h [String],
     passage: Option<String>,
     same: Vec<String>,
@@ -44,6 +49,8 @@ impl<'h> HitView<'h> {
             title: &hit.title,
             category: hit.kind.name(),
             status: hit.status.name(),
+            not_current: hit.not_current.map(NotCurrent::name),
+            superseded_by: hit.superseded_by.as_ref().map(ToString::to_string),
             tags: &hit.tags,
             passage: workspace.files().excerpt(hit),
             same: texts(&hit.same),

@@ -825,3 +825,24 @@ fn an_answer_is_taken_for_its_session_though_another_stopped_since() {
     assert!(scratch.exists(QUEUE));
     assert_eq!((open(&captures, "old"), open(&captures, "new")), (Vec::new(), vec![Category::TechDebt]));
 }
+
+#[test]
+fn an_answer_supersedes_a_memory_in_one_change() {
+    let scratch = Scratch::with_jwt();
+    capture(&scratch, SESSION, &[WE_CHOSE]);
+    let item = decided("CREATE", "Use a queue", "PASS");
+    let answer = format!("{}, \"supersedes\": \"decision/use-jwt\"}}", item.strip_suffix('}').unwrap());
+    commit(&scratch, &answer).expect(0);
+    assert_eq!(scratch.field(USE_JWT, "content.status"), Json::text("superseded"));
+    let show = scratch.lorelane("show use-a-queue").expect(0).out;
+    assert!(show.contains("supersedes decision/use-jwt"), "{show}");
+    scratch.lorelane("undo").expect(0);
+    assert_eq!(scratch.field(USE_JWT, "content.status"), Json::text("accepted"));
+    assert!(!scratch.exists(QUEUE));
+
+    let scratch = Scratch::with_jwt();
+    capture(&scratch, SESSION, &[WE_CHOSE]);
+    let noop = r#"{"category": "decision", "action": "NOOP", "supersedes": "decision/use-jwt"}"#;
+    let said = commit(&scratch, noop).text();
+    assert!(said.contains("supersedes: only with CREATE or UPDATE"), "{said}");
+}

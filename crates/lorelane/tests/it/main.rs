@@ -9,6 +9,7 @@ mod bench;
 mod compat;
 mod config;
 mod consolidate;
+mod current;
 mod docs;
 mod documents;
 mod forget;

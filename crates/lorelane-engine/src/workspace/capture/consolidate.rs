@@ -523,11 +523,18 @@ fn with_emptied(
 /// it another address, and then the mark moves along.
 fn plan(item: &CapturedItem, proposal: &Proposal, action: Action, address: &Address, change: Change) -> Plan {
     let origin = Change::Mark { address: address.clone(), kind: MarkKind::Origin(item.origin.clone()) };
-    let changes = match action {
+    let mut changes = match action {
         Action::Create => vec![change, origin],
         _ => vec![origin, change],
     };
     let mut because = format!("consolidate: {} {address}", action.name().to_lowercase());
+    if let Some(old) = &proposal.supersedes {
+        // The new memory exists by then, and a revised one still has its address.
+        let at = if action == Action::Create { changes.len() } else { 0 };
+        let reason = proposal.reason.clone().unwrap_or_default();
+        changes.insert(at, Change::Supersede { address: old.clone(), by: address.clone(), reason });
+        because.push_str(&format!(", supersede {old}"));
+    }
     if let Some(reason) = &proposal.reason {
         because.push_str(&format!(": {}", cut(&one_line(reason), 200)));
     }

@@ -48,6 +48,8 @@ pub struct WhyReport {
     pub outcome: ReminderOutcome,
     /// The rule that would drop it now, although it was shown then.
     pub since: Option<DropRule>,
+    /// The memory that superseded it, if it does not hold any more.
+    pub superseded_by: Option<Address>,
 }
 
 impl Reminders<'_> {
@@ -145,6 +147,7 @@ impl Reminders<'_> {
 
     /// Why a memory was shown, or the first rule that dropped it, at the last prompt in the ledger that has it.
     pub fn why(&mut self, address: &Address) -> Result<WhyReport, Failure> {
+        let superseded_by = self.workspace.successor(address);
         let mut lines = self.workspace.ledger().lines();
         if let Some(known) = lines.iter().position(|line| line.mentions(address)) {
             let line = lines.swap_remove(known);
@@ -152,13 +155,13 @@ impl Reminders<'_> {
             let fate = left.map_or(ReminderOutcome::Shown, |left| ReminderOutcome::Dropped(left.rule));
             let since =
                 self.rule().may_show(self.current(address)).err().filter(|_| fate == ReminderOutcome::Shown);
-            return Ok(WhyReport { line: Some(line), hit: None, outcome: fate, since });
+            return Ok(WhyReport { line: Some(line), hit: None, outcome: fate, since, superseded_by });
         }
         // A session start has no query: only a prompt can be asked again.
         let line = lines.into_iter().find(|line| line.event == LedgerEvent::Prompt);
         let prompt = line.as_ref().map_or("", |line| line.query.as_str());
         let (hit, fate) = self.asked_again(prompt, address)?;
-        Ok(WhyReport { line, hit, outcome: fate, since: None })
+        Ok(WhyReport { line, hit, outcome: fate, since: None, superseded_by })
     }
 
     /// Runs a prompt again with the current store and settings: the ledger has only its candidates.

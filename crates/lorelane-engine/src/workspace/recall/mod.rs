@@ -19,6 +19,8 @@ use crate::workspace::{Failure, NEAR_MAX, Workspace};
 use lorelane_core::corpus::MemorySummary;
 use lorelane_core::dialect::MemoryFile;
 use lorelane_core::embed::Table;
+use lorelane_core::lifecycle::Status;
+use lorelane_core::mark::Marks;
 use lorelane_core::memory::LaneId;
 use lorelane_core::recall::doc_entry::FieldBoost;
 use lorelane_core::recall::query::AnalyzedQuery;
@@ -45,6 +47,8 @@ pub(in crate::workspace) struct SearchContext {
     pub(in crate::workspace) asked: AnalyzedQuery,
     statistics: Statistics,
     pub(in crate::workspace) considered: Vec<Candidate>,
+    /// Names the successors of hits.
+    marks: Marks,
     /// The index row of each candidate, in the same order.
     pub(in crate::workspace) origins: Vec<IndexRef>,
 }
@@ -65,8 +69,14 @@ impl SearchContext {
         limit: usize,
         grouping: ResultMode,
     ) -> SearchResults {
-        let SearchContext { asked, statistics, considered, .. } = self;
-        recall::rank(query, asked, statistics, considered, weights, grouping, limit)
+        let SearchContext { asked, statistics, considered, marks, .. } = self;
+        let mut results = recall::rank(query, asked, statistics, considered, weights, grouping, limit);
+        for hit in &mut results.hits {
+            if hit.not_current.is_some() || hit.status != Status::Active {
+                hit.superseded_by = marks.successor(&hit.address).cloned();
+            }
+        }
+        results
     }
 }
 
@@ -136,7 +146,7 @@ impl Recall<'_> {
 
     fn search_context(&mut self, query: &Query) -> Result<SearchContext, Failure> {
         self.workspace.refresh()?;
-        let pinned = self.workspace.recent_marks().pinned;
+        let marks = self.workspace.recent_marks();
         let mut languages = BTreeSet::new();
         for lane in &mut self.workspace.lanes {
             languages.extend(lane.with_candidates(|index| index.languages())?);
@@ -169,11 +179,11 @@ impl Recall<'_> {
         let (considered, origins) = found
             .into_iter()
             .map(|(lane, CandidateRow { id, entry, doc, digest, .. })| {
-                let pinned = pinned.contains(&entry.address);
+                let pinned = marks.pinned.contains(&entry.address);
                 (Candidate { entry, doc, second: Vec::new(), pinned }, IndexRef { lane, id, digest })
             })
             .unzip();
-        Ok(SearchContext { asked, statistics, considered, origins })
+        Ok(SearchContext { asked, statistics, considered, marks, origins })
     }
 
     /// Reads the files of these hits and updates their candidates. Returns whether any file differs from the

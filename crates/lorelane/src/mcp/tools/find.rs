@@ -57,8 +57,8 @@ fn line(workspace: &Workspace, hit: &Hit, explain: bool) -> Option<String> {
     if let Some(passage) = passage.filter(|_| hit.kind.category().is_none()) {
         line.push_str(&format!(" — {}", inline(&passage.text, PASSAGE_MAX)));
     }
-    if hit.status != Status::Active {
-        line.push_str(&format!(" [{}]", hit.status));
+    if let Some(state) = hit.state() {
+        line.push_str(&format!(" [{}]", fence::name(&state)));
     }
     if explain {
         let parts: Vec<String> =
@@ -75,6 +75,15 @@ pub(super) fn read(call: &ToolCall<'_>) -> ToolResult {
     let mut head = format!("{}, revision {}\n", fence::name(&address.to_string()), loaded.revision);
     let path = fence::name(&workspace.files().listed_path(&address));
     head.push_str(&format!("{path}, {}", loaded.memory.lifecycle.status()));
+    if let Some(rule) = loaded.memory.validity.at(workspace.now()) {
+        head.push_str(&format!(", not current: {}", rule.says()));
+    }
+    if let Some(by) = workspace.successor(&address) {
+        head.push_str(&format!("\nsuperseded by {}", fence::name(&by.to_string())));
+    }
+    for old in workspace.predecessors(&address) {
+        head.push_str(&format!("\nsupersedes {}", fence::name(&old.to_string())));
+    }
     for problem in &loaded.problems {
         head.push_str(&format!("\nwarning: {}", inline(&problem.what, 300)));
     }
@@ -114,7 +123,7 @@ pub(super) fn list(call: &ToolCall<'_>) -> ToolResult {
     let size = call.arguments.whole("limit").unwrap_or(PAGE);
     let (page, next) = cursor::page(entries, last.as_deref(), size, key);
     let pinned = workspace.files().marks().pinned;
-    let memories = page.iter().map(|entry| PageEntryView::of(entry, pinned.contains(&entry.address)));
+    let memories = page.iter().map(|entry| PageEntryView::of(entry, pinned.contains(&entry.address), asked.now));
     let warning = left_out(&mut workspace)?;
     Ok(ToolAnswer::document(&PageView { total, memories: memories.collect(), next_cursor: next, warning }))
 }

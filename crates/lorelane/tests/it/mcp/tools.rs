@@ -635,3 +635,33 @@ fn documents_have_the_fields_that_clients_know() {
             {says text, prompt {at text, client text, session text, event text, query text, tokens number, shown [{address text, score number, parts, tokens number}], left_out []}}
     "#]].assert_eq(&seen);
 }
+
+#[test]
+fn a_saved_memory_supersedes_another_in_the_same_change() {
+    let scratch = Scratch::with_jwt();
+    let mut client = Client::greeted(&scratch);
+    let new = r#"{"category": "decision", "title": "Sign with PASETO", "tags": ["auth"], "supersedes": "use-jwt",
+        "content": {"context": "Weak", "decision": "Version four", "rationale": ["One algorithm"]}}"#;
+    let said = client.said("memory_save", new);
+    assert!(said.contains("decision/sign-with-paseto: created") && said.contains("decision/use-jwt: superseded"), "{said}");
+    let read = client.said("memory_read", r#"{"address": "use-jwt"}"#);
+    assert!(read.contains("superseded by decision/sign-with-paseto"), "{read}");
+    let found = client.said("memory_search", r#"{"query": "jwt auth tokens"}"#);
+    assert!(found.contains("[superseded by decision/sign-with-paseto]"), "{found}");
+    let why = client.said("memory_why", r#"{"address": "use-jwt"}"#);
+    assert!(why.contains("it is superseded") && why.contains("decision/sign-with-paseto"), "{why}");
+    let listed = client.document("memory_list", "{}");
+    assert!(listed.render(JsonFormat::LINE).contains(r#""not_current": "superseded""#), "{listed:?}");
+    scratch.lorelane("undo").expect(0);
+    assert!(!scratch.exists(".claude/memory/decisions/sign-with-paseto.json"));
+
+    // A note and a record are in two journals, so no one change has both.
+    let note = r#"{"address": "notes/paseto", "text": "Version four, local", "supersedes": "use-jwt"}"#;
+    let refused = client.refused("memory_save", note);
+    assert!(refused.contains("only `address` and `supersedes`"), "{refused}");
+    assert!(!scratch.exists(".memories/paseto.md"));
+    client.said("memory_save", r#"{"address": "notes/paseto", "text": "Version four, local"}"#);
+    let said = client.said("memory_save", r#"{"address": "notes/paseto", "supersedes": "use-jwt"}"#);
+    assert!(said.contains("decision/use-jwt: superseded"), "{said}");
+    client.leave();
+}
