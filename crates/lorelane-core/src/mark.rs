@@ -118,8 +118,16 @@ impl Mark {
     /// The line for the file, newline included.
     pub fn line(&self) -> String {
         let (mark, address, revision) = (self.kind.name(), &self.address, self.revision.as_ref());
-        let bare =
-            MarkLine { mark, address, to: None, by: None, origin: None, rejection: None, at: self.at, revision };
+        let bare = MarkLine {
+            mark,
+            address,
+            to: None,
+            by: None,
+            origin: None,
+            rejection: None,
+            at: self.at,
+            revision,
+        };
         let line = match &self.kind {
             MarkKind::Pin | MarkKind::Unpin => bare,
             MarkKind::Alias { to } => MarkLine { to: Some(to), ..bare },

@@ -72,9 +72,8 @@ pub fn apply(
 
 /// Rejects a successor that does not hold itself: readers would be sent from one outdated memory to another.
 pub fn may_supersede(address: &Address, by: &Memory, now: Timestamp) -> Result<(), Refusal> {
-    let refused = |why: String| {
-        Err(Refusal::Successor { address: address.clone(), by: by.address.clone(), why })
-    };
+    let refused =
+        |why: String| Err(Refusal::Successor { address: address.clone(), by: by.address.clone(), why });
     match (by.lifecycle.status(), by.validity.at(now)) {
         _ if by.address == *address => refused("a memory cannot replace itself".to_owned()),
         (status @ (Status::Retired | Status::Archived), _) => refused(format!("the latter is {status}")),

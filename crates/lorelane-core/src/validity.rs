@@ -65,7 +65,8 @@ impl NotCurrent {
     /// A status that ends a memory. People write notes by hand, so case and separators make no difference.
     pub fn of_status(status: &str) -> Option<NotCurrent> {
         let status = status.trim().to_ascii_lowercase().replace(['-', ' '], "_");
-        let ends = [NotCurrent::Superseded, NotCurrent::Deprecated, NotCurrent::Resolved, NotCurrent::WontFix];
+        let ends =
+            [NotCurrent::Superseded, NotCurrent::Deprecated, NotCurrent::Resolved, NotCurrent::WontFix];
         ends.into_iter().find(|rule| rule.name() == status)
     }
 }

@@ -44,11 +44,17 @@ impl ReminderRule<'_> {
         for hit in near {
             // By the index first, which costs no file read. The index may be stale, so `judge` checks the file
             // again.
-            let verdict = if !mentions(query, &hit.title, &hit.tags) {
-                Err(DropRule::Irrelevant)
+            let dropped = if !mentions(query, &hit.title, &hit.tags) {
+                Some(DropRule::Irrelevant)
             } else {
-                let closed = composer.closed().map(|rule| hit.not_current.map_or(rule, DropRule::NotCurrent));
-                closed.map_or(Ok(()), Err).and_then(|()| self.judge(query, read(&hit.address)))
+                composer.closed()
+            };
+            let verdict = match (dropped, hit.not_current) {
+                // The rule that holds for every prompt says more than what was wrong with this one.
+                (Some(_), Some(rule)) => Err(DropRule::NotCurrent(rule)),
+                (dropped, _) => {
+                    dropped.map_or(Ok(()), Err).and_then(|()| self.judge(query, read(&hit.address)))
+                }
             };
             match verdict {
                 Ok(memory) => composer.take(hit, &memory, self.now),

@@ -49,7 +49,8 @@ impl Memory {
     pub fn content_changed(&self) -> Option<Timestamp> {
         let changed = self.updated.or(self.created);
         let mut newest_first = self.history.iter().rev();
-        let is_of_status = |entry: &&HistoryEntry| entry.field().is_some_and(|field| STATUS_FIELDS.contains(&field));
+        let is_of_status =
+            |entry: &&HistoryEntry| entry.field().is_some_and(|field| STATUS_FIELDS.contains(&field));
         // Without an entry for its latest date, somebody else changed the file: nothing says that it was the status.
         let is_latest = |entry: &HistoryEntry| entry.at().is_some_and(|at| Some(at) == self.updated);
         if !newest_first.clone().next().filter(is_of_status).is_some_and(is_latest) {

@@ -119,6 +119,8 @@ pub fn same_subject(
         weighed.covered >= SAME_COVERED
             && weighed.cosine >= SAME_MEANING
             && weighed.matched.len() >= SAME_WORDS
+            // What is saved into a memory that is not current would never be shown.
+            && considered[weighed.memory].entry.not_current(query.now).is_none()
     };
     let best = weighing.passages.iter().find(is_same)?;
     Some(hit(query, asked, weights, best, &considered[best.memory]))

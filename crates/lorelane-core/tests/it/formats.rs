@@ -134,7 +134,8 @@ fn a_mark_is_read_as_far_as_it_can_be_understood() {
         ["", "[]", "null", "7", "<<<<<<< HEAD"].map(str::to_owned).to_vec(),
     ];
     let read = |line: &str| {
-        let Marks { pinned, aliases, origins, rejected, unread } = Marks::read(line.as_bytes());
+        let Marks { pinned, aliases, origins, rejected, superseded: _, unread } =
+            Marks::read(line.as_bytes());
         (unread, pinned, aliases, origins, rejected)
     };
     check_read(

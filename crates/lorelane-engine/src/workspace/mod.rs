@@ -233,7 +233,8 @@ impl Workspace {
     pub fn successor(&self, address: &Address) -> Option<Address> {
         let by = self.marks().successor(address).cloned()?;
         let memory = self.load(address).ok()?.memory;
-        let is_current = memory.lifecycle.status() == Status::Active && memory.validity.at(self.now).is_none();
+        let is_current =
+            memory.lifecycle.status() == Status::Active && memory.validity.at(self.now).is_none();
         (!is_current).then_some(by)
     }
 

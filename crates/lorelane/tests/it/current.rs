@@ -63,9 +63,12 @@ fn what_its_own_file_ends_is_not_reminded_and_why_says_so() {
 
 #[test]
 fn a_day_is_over_at_its_end_in_utc_and_other_text_never_ends() {
-    for (expires, reminded) in
-        [("2026-03-01", true), ("2026-02-28", false), ("'after the next release'", true), ("2026-02-31", true)]
-    {
+    for (expires, reminded) in [
+        ("2026-03-01", true),
+        ("2026-02-28", false),
+        ("'after the next release'", true),
+        ("2026-02-31", true),
+    ] {
         let scratch = Scratch::with_store();
         let line = "create constraint --title 'Limit of jwt auth' --tag jwt --set kind=limitation \
                     --set severity=low --set rule=R --set impact=I";
@@ -147,14 +150,20 @@ fn one_command_supersedes_and_one_undo_reverts_it() {
     let reminded = scratch.reminded(PROMPT);
     assert!(reminded.contains("sign-with-paseto") && !reminded.contains("use-jwt"), "{reminded}");
     let found = scratch.lorelane("search jwt auth").expect(0).out;
-    assert!(found.contains("decision/use-jwt:") && found.contains("[superseded by decision/sign-with-paseto]"), "{found}");
+    assert!(
+        found.contains("decision/use-jwt:") && found.contains("[superseded by decision/sign-with-paseto]"),
+        "{found}"
+    );
     let show = scratch.lorelane("show use-jwt").expect(0).out;
     assert!(show.contains("successor  decision/sign-with-paseto"), "{show}");
     assert!(show.contains("superseded by decision/sign-with-paseto: leaks"), "{show}");
     let show = scratch.lorelane("show sign-with-paseto").expect(0).out;
     assert!(show.contains("supersedes decision/use-jwt"), "{show}");
     let why = scratch.lorelane("why use-jwt").text();
-    assert!(why.contains("it is superseded") && why.contains("Superseded by decision/sign-with-paseto"), "{why}");
+    assert!(
+        why.contains("it is superseded") && why.contains("Superseded by decision/sign-with-paseto"),
+        "{why}"
+    );
     let again = scratch.lorelane("supersede use-jwt --by sign-with-paseto").expect(0).out;
     assert_eq!(again, "No change: decision/use-jwt is already superseded by it\n");
 
@@ -177,7 +186,10 @@ fn what_has_no_such_status_is_retired_and_still_names_its_successor() {
     scratch.lorelane("supersede notes/jwt-ideas --by sign-with-paseto").expect(0);
     assert!(!scratch.exists(".memories/jwt-ideas.md"));
     let show = scratch.lorelane("show sign-with-paseto").expect(0).out;
-    assert!(show.contains("supersedes notes/.trash/") && show.contains("preference/prefer-jwt-auth"), "{show}");
+    assert!(
+        show.contains("supersedes notes/.trash/") && show.contains("preference/prefer-jwt-auth"),
+        "{show}"
+    );
     scratch.lorelane("undo").expect(0);
     scratch.lorelane("undo").expect(0);
     assert!(scratch.exists(".memories/jwt-ideas.md"));
@@ -207,17 +219,20 @@ fn a_near_duplicate_is_named_with_what_to_do() {
     let says = "--tag jobs --set context='Web requests wait for slow jobs' \
                 --set decision='A Redis queue between the web servers and the workers' \
                 --set rationale='Jobs survive a restart of the web servers'";
-    let first = scratch.lorelane(&format!("create decision --title 'Use a Redis queue for jobs' {says}")).expect(0);
+    let first =
+        scratch.lorelane(&format!("create decision --title 'Use a Redis queue for jobs' {says}")).expect(0);
     assert_eq!(first.err, "");
     let second =
         scratch.lorelane(&format!("create decision --title 'Queue the jobs in Redis' {says}")).expect(0);
-    let hint = "`lorelane supersede decision/use-a-redis-queue-for-jobs --by decision/queue-the-jobs-in-redis`";
+    let hint =
+        "`lorelane supersede decision/use-a-redis-queue-for-jobs --by decision/queue-the-jobs-in-redis`";
     assert!(second.err.contains("says nearly the same") && second.err.contains(hint), "{}", second.err);
     let update = scratch.json("update queue-the-jobs-in-redis --add-tag redis");
     let notices = update.at("notices").map(Json::to_texts).unwrap_or_default().join("\n");
     assert!(notices.contains(hint), "{notices}");
     // Superseding it is the answer, so it is not asked for again.
-    let said = scratch.lorelane("supersede use-a-redis-queue-for-jobs --by queue-the-jobs-in-redis").expect(0);
+    let said =
+        scratch.lorelane("supersede use-a-redis-queue-for-jobs --by queue-the-jobs-in-redis").expect(0);
     assert_eq!(said.err, "");
     let said = scratch.lorelane("update queue-the-jobs-in-redis --add-tag workers").expect(0);
     assert_eq!(said.err, "");

@@ -283,6 +283,7 @@ fn typed(command: &str) -> Vec<String> {
         "append" => &["append notes/plan more"],
         "reject" => &["reject use-a-queue --because no"],
         "forget" => &["forget use-jwt --dry-run", "forget use-jwt --yes"],
+        "supersede" => &["supersede use-jwt --by use-a-queue"],
         "merge" => &["merge plan --into other"],
         "log" => &["log", "log --verify"],
         "status" => &["status"],

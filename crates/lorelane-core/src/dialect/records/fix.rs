@@ -279,9 +279,10 @@ pub(super) fn leave_unchanged(
         record.set(key, value.clone());
         notices.retain(|notice| match notice {
             Notice::Fixed { field, .. } => field.split('.').next() != Some(key),
-            Notice::Warning(_) | Notice::NoSuchFiles(_) | Notice::Leaving { .. } | Notice::NearDuplicate { .. } => {
-                true
-            },
+            Notice::Warning(_)
+            | Notice::NoSuchFiles(_)
+            | Notice::Leaving { .. }
+            | Notice::NearDuplicate { .. } => true,
         });
     }
 }

@@ -10,7 +10,7 @@ use lorelane_core::digest::Revision;
 use lorelane_core::lifecycle::{Lifecycle, LifecycleVerb, REASON_MAX, Status};
 use lorelane_core::mark::{Mark, MarkKind};
 use lorelane_core::memory::{Address, Category, Memory, MemoryKind, link};
-use lorelane_core::near_duplicates::{Fingerprint, NEAR_DUPLICATE};
+use lorelane_core::near_duplicates::{self, Fingerprint, NEAR_DUPLICATE};
 use lorelane_core::path::RelPath;
 use lorelane_core::policy::SecretPolicy;
 use lorelane_core::recall::{Query, doc_entry};
@@ -198,12 +198,18 @@ impl Planner<'_> {
         let mut found = Vec::new();
         for outcome in saved {
             let Some(Some(file)) = self.written.get(&outcome.path) else { continue };
-            // What no longer holds may repeat what does.
-            if file.memory.validity.at(self.workspace.now).is_some() {
+            // What no longer holds may repeat what does, and sessions resemble one another.
+            let is_session = file.memory.kind == MemoryKind::Record(Category::SessionSummary);
+            if is_session || file.memory.validity.at(self.workspace.now).is_some() {
                 continue;
             }
             let doc = self.lane.doc_entry(file);
-            let own = Fingerprint::of(&doc_entry::read(&doc.to_bytes()));
+            let bytes = doc.to_bytes();
+            let view = doc_entry::read(&bytes);
+            if !near_duplicates::says_enough(&view) {
+                continue;
+            }
+            let own = Fingerprint::of(&view);
             let near = self.lane.index.nearest(&doc.vector(), &filter, NEIGHBOURS)?;
             let others = near.iter().filter(|(entry, _)| {
                 entry.address != outcome.address

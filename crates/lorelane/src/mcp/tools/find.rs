@@ -123,7 +123,8 @@ pub(super) fn list(call: &ToolCall<'_>) -> ToolResult {
     let size = call.arguments.whole("limit").unwrap_or(PAGE);
     let (page, next) = cursor::page(entries, last.as_deref(), size, key);
     let pinned = workspace.files().marks().pinned;
-    let memories = page.iter().map(|entry| PageEntryView::of(entry, pinned.contains(&entry.address), asked.now));
+    let memories =
+        page.iter().map(|entry| PageEntryView::of(entry, pinned.contains(&entry.address), asked.now));
     let warning = left_out(&mut workspace)?;
     Ok(ToolAnswer::document(&PageView { total, memories: memories.collect(), next_cursor: next, warning }))
 }

@@ -43,7 +43,11 @@ pub(super) fn save(call: &ToolCall<'_>) -> ToolResult {
 }
 
 /// That what is saved replaces another memory: part of the same plan, so that one `undo` reverts both.
-fn supersede(call: &ToolCall<'_>, workspace: &mut Workspace, by: &Address) -> Result<Option<Change>, ToolError> {
+fn supersede(
+    call: &ToolCall<'_>,
+    workspace: &mut Workspace,
+    by: &Address,
+) -> Result<Option<Change>, ToolError> {
     let Some(typed) = call.arguments.text("supersedes") else { return Ok(None) };
     let address = workspace.find(typed)?;
     let reason = call.arguments.text("because").unwrap_or_default().to_owned();

@@ -643,7 +643,10 @@ fn a_saved_memory_supersedes_another_in_the_same_change() {
     let new = r#"{"category": "decision", "title": "Sign with PASETO", "tags": ["auth"], "supersedes": "use-jwt",
         "content": {"context": "Weak", "decision": "Version four", "rationale": ["One algorithm"]}}"#;
     let said = client.said("memory_save", new);
-    assert!(said.contains("decision/sign-with-paseto: created") && said.contains("decision/use-jwt: superseded"), "{said}");
+    assert!(
+        said.contains("decision/sign-with-paseto: created") && said.contains("decision/use-jwt: superseded"),
+        "{said}"
+    );
     let read = client.said("memory_read", r#"{"address": "use-jwt"}"#);
     assert!(read.contains("superseded by decision/sign-with-paseto"), "{read}");
     let found = client.said("memory_search", r#"{"query": "jwt auth tokens"}"#);
