@@ -98,10 +98,7 @@ impl Validity {
 
     /// From the content of a record. Only some categories have these fields, but a file that has one means it.
     pub fn of_content(content: &Object) -> Validity {
-        let active = match content.get("active") {
-            Some(Json::Bool(active)) => Some(*active),
-            _ => None,
-        };
+        let active = content.get("active").and_then(Json::as_bool);
         Validity::new(content.text("status"), active, content.text("expires"))
     }
 

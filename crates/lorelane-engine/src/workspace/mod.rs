@@ -49,7 +49,6 @@ use lane::Lane;
 use lanes::Lanes;
 use lorelane_core::dialect::notes::Notes;
 use lorelane_core::dialect::records::Records;
-use lorelane_core::lifecycle::Status;
 use lorelane_core::mark::{MARKS_FOLDER, Marks};
 use lorelane_core::memory::{Address, LaneId};
 use lorelane_core::policy::{DEFAULT_ROOT, Policy};
@@ -227,22 +226,6 @@ impl Workspace {
     /// must not slow them down.
     pub(crate) fn recent_marks(&self) -> Marks {
         self.marks_by(Lane::read_recent_marks).unwrap_or_default()
-    }
-
-    /// The memory that superseded this one, unless this one is current again.
-    pub fn successor(&self, address: &Address) -> Option<Address> {
-        let by = self.marks().successor(address).cloned()?;
-        let memory = self.load(address).ok()?.memory;
-        let is_current =
-            memory.lifecycle.status() == Status::Active && memory.validity.at(self.now).is_none();
-        (!is_current).then_some(by)
-    }
-
-    /// The memories that this one superseded and that are not current.
-    pub fn predecessors(&self, address: &Address) -> Vec<Address> {
-        let marks = self.marks();
-        let superseded = marks.predecessors(address).into_iter().filter(|old| self.successor(old).is_some());
-        superseded.cloned().collect()
     }
 
     fn read_marks(&self) -> Result<Marks, Failure> {

@@ -2,7 +2,7 @@
 
 use super::input::{category, moment, note_type};
 use super::{CliError, CliResult, Exit, Session, output};
-use crate::view::{BatchHitView, BatchView, HitView, SearchView};
+use crate::view::{BatchHitView, BatchView, HitView, SearchView, UnreadableView};
 use clap::{Args, ValueEnum};
 use lorelane_core::json::Json;
 use lorelane_core::memory::LaneId;
@@ -87,13 +87,18 @@ pub(super) fn run(session: &Session<'_>, args: &SearchArgs) -> CliResult {
     let query = query(&text, args, &workspace)?;
     let SearchResults { hits, total } = found(&mut workspace, &query, args)?;
     output::not_read(&mut workspace)?;
+    let unreadable = workspace.recall().unreadable(&query)?;
     if session.json {
         let hits = hits.iter().map(|hit| HitView::of(hit, &workspace)).collect();
-        output::document(&SearchView { query: &text, total, hits });
-    } else if hits.is_empty() {
-        output::out("Nothing relevant found\n");
+        output::document(&SearchView { query: &text, total, hits, unreadable: UnreadableView::all(&unreadable) });
     } else {
-        output::out(&shown(&hits, args, &workspace));
+        match hits.is_empty() {
+            true => output::out("Nothing relevant found\n"),
+            false => output::out(&shown(&hits, args, &workspace)),
+        }
+        for (path, what) in &unreadable {
+            output::out(&format!("    -  {path} [unreadable]  {what}\n"));
+        }
     }
     Ok(if hits.is_empty() { Exit::Nothing } else { Exit::Done })
 }

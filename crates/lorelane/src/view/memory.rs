@@ -149,8 +149,8 @@ impl<'m> MemoryView<'m> {
             blake3: loaded.revision.to_string(),
             pinned: workspace.files().marks().pinned.contains(address),
             not_current: loaded.memory.validity.at(workspace.now()).map(NotCurrent::name),
-            superseded_by: workspace.successor(address).map(|by| by.to_string()),
-            supersedes: texts(workspace.predecessors(address)),
+            superseded_by: workspace.files().successor(address).map(|by| by.to_string()),
+            supersedes: texts(workspace.files().predecessors(address)),
             problems: loaded.problems.iter().map(|problem| problem.what.as_str()).collect(),
             memory: match &loaded.memory.body {
                 // The whole document, because a file may have fields that `Memory` does not have.

@@ -12,6 +12,21 @@ pub struct SearchView<'h> {
     pub query: &'h str,
     pub total: usize,
     pub hits: Vec<HitView<'h>>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub unreadable: Vec<UnreadableView<'h>>,
+}
+
+/// A file that the query names and that cannot be read as a memory.
+#[derive(Debug, Serialize)]
+pub struct UnreadableView<'h> {
+    path: &'h str,
+    what: &'h str,
+}
+
+impl<'h> UnreadableView<'h> {
+    pub fn all(found: &'h [(String, String)]) -> Vec<UnreadableView<'h>> {
+        found.iter().map(|(path, what)| UnreadableView { path, what }).collect()
+    }
 }
 
 #[derive(Debug, Serialize)]

@@ -93,7 +93,7 @@ fn what_a_session_decided_becomes_a_memory() {
 
             Answer for each category with one JSON object, in its answer file or all of them as {"session": …, "items": […]}:
             {"session": "0d9e-41", "category": "decision", "action": "CREATE", "draft": {"title": "…", "tags": ["…"], "content": {"context": "…", "decision": "…", "rationale": ["…"]}}, "reason": "…", "verdict": "PASS | FAIL | ADVISORY", "issues": []}
-            Give target and revision with UPDATE and DELETE only. An UPDATE has only the fields that change; lists are given in full, tags are added.
+            Give target and revision with UPDATE and DELETE only. An UPDATE has only the fields that change; lists are given in full, tags are added. If the draft replaces another memory, give that one's address as supersedes.
             Verify each draft against its context with sonnet: PASS, ADVISORY (saved, with its issues) or FAIL (not saved). An item without a verdict is refused.
             Then run `lorelane consolidate commit --session 0d9e-41`: it reads the answer files, or the FILEs that you pass, or standard input with `-`.
         "#]],
@@ -495,7 +495,7 @@ fn an_answer_that_cannot_be_used_says_all_that_is_wrong() {
             REFUSED an item: 5 invalid fields
             1 item is open: run `lorelane consolidate prepare`
             2> error: cannot use the answer for an item
-            2>   extra: one of category, action, target, revision, draft, reason, verdict, issues
+            2>   extra: one of category, action, target, supersedes, revision, draft, reason, verdict, issues
             2>     got: 1
             2>     fix: remove it
             2>   category: one of session_summary, decision, runbook, constraint, tech_debt, preference

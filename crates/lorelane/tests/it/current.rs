@@ -103,6 +103,12 @@ fn a_record_in_a_conflict_is_reported_and_not_shown() {
     scratch.put(USE_JWT, format!("{head}<<<<<<< HEAD\n{tail}=======\n{tail}>>>>>>> other\n"));
     assert!(!scratch.reminded(PROMPT).contains("use-jwt"));
     assert_eq!(scratch.found("jwt auth"), []);
+    let said = scratch.lorelane("search jwt auth").expect(1).out;
+    let line = "    -  .claude/memory/decisions/use-jwt.json [unreadable]  it has conflict markers of git";
+    assert!(said.contains(line), "{said}");
+    let document = scratch.json("search jwt auth");
+    assert_eq!(document.at("unreadable").and_then(Json::as_list).map(<[Json]>::len), Some(1));
+    assert!(!scratch.lorelane("search kubernetes").out.contains("use-jwt"));
     let doctor = scratch.lorelane("doctor").text();
     assert!(doctor.contains("use-jwt.json") && doctor.contains("resolve the conflict"), "{doctor}");
 }

@@ -103,13 +103,13 @@ fn commands_print_the_fields_that_machines_know() {
         why
             {v number, line null}
         create decision --title 'Use JWT' --tag auth
-            {v number, receipt number, at text, dry_run bool, outcomes [{did text, address text, path text, title text}]}
+            {v number, receipt number, at text, dry_run bool, outcomes [{did text, address text, path text, title text}], notices [text]}
         create notes/plans/auth --tag auth --text 'The plan for [[src/auth.py#L3]] depends on [[decision/use-jwt]].'
             {v number, receipt number, at text, dry_run bool, outcomes [{did text, address text, path text, title text}]}
         create notes/first --tag auth --text 'Restart the worker after every deploy, or it keeps old code.'
             {v number, receipt number, at text, dry_run bool, outcomes [{did text, address text, path text, title text}]}
         create notes/second --tag auth --text 'Restart the worker after every deploy, or it keeps old code.'
-            {v number, receipt number, at text, dry_run bool, outcomes [{did text, address text, path text, title text}]}
+            {v number, receipt number, at text, dry_run bool, outcomes [{did text, address text, path text, title text}], notices [text]}
         append notes/first 'Twice.' --dry-run
             {v number, receipt null, at text, dry_run bool, outcomes [{did text, address text, path text, title text}]}
         update use-jwt --set 'title=Use PASETO tokens'

@@ -913,7 +913,7 @@ fn status_tells_the_store_on_one_screen() {
 
             Files lorelane may write
               ~/project/.claude/memory  (memories, index.md, memory-config.json)
-              ~/project/.lorelane  (marks: pins, former addresses, origins, rejections)
+              ~/project/.lorelane  (marks: pins, former addresses, origins, rejections, successors)
               ~/project/lorelane.toml  (settings of lorelane)
               ~/project/.memories  (notes)
               ~/home/state/lanes/LANE  (journal of the notes: log, undo)

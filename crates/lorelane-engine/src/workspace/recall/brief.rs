@@ -147,7 +147,7 @@ impl Reminders<'_> {
 
     /// Why a memory was shown, or the first rule that dropped it, at the last prompt in the ledger that has it.
     pub fn why(&mut self, address: &Address) -> Result<WhyReport, Failure> {
-        let superseded_by = self.workspace.successor(address);
+        let superseded_by = self.workspace.files().successor(address);
         let mut lines = self.workspace.ledger().lines();
         if let Some(known) = lines.iter().position(|line| line.mentions(address)) {
             let line = lines.swap_remove(known);

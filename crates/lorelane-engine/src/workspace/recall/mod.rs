@@ -22,13 +22,18 @@ use lorelane_core::embed::Table;
 use lorelane_core::lifecycle::Status;
 use lorelane_core::mark::Marks;
 use lorelane_core::memory::LaneId;
+use lorelane_core::path::RelPath;
 use lorelane_core::recall::doc_entry::FieldBoost;
 use lorelane_core::recall::query::AnalyzedQuery;
 use lorelane_core::recall::score::{Statistics, Weights};
 use lorelane_core::recall::{self, Candidate, Hit, Query, ResultMode, SearchResults};
 use lorelane_core::terms::Language;
+use lorelane_core::text::words;
 use std::collections::BTreeSet;
 use std::sync::Arc;
+
+/// Unreadable files that a search names, per lane.
+const UNREADABLE_MAX: usize = 5;
 
 /// Search, lists and the link graph of a borrowed workspace.
 #[derive(Debug)]
@@ -125,7 +130,7 @@ impl Recall<'_> {
             recall::same_subject(query, asked, statistics, considered, &self.workspace.weights)
         };
         let found = same(&inquiry);
-        let differs = self.refresh_hits(query, &mut inquiry, found.as_slice());
+        let (differs, _) = self.refresh_hits(query, &mut inquiry, found.as_slice());
         Ok(if differs { same(&inquiry) } else { found })
     }
 
@@ -140,8 +145,27 @@ impl Recall<'_> {
         let chosen = inquiry.chosen(query, &self.workspace.weights, limit, grouping);
         // The index lags behind a file that was edited in place, so each hit is read from its file. If one
         // differs, the candidates are ranked again.
-        let differs = self.refresh_hits(query, &mut inquiry, &chosen.hits);
+        let (differs, unreadable) = self.refresh_hits(query, &mut inquiry, &chosen.hits);
+        // A scan, because that is how the index learns of changes that others made.
+        for lane in unreadable {
+            self.workspace.lanes[lane].scan()?;
+        }
         Ok(if differs { inquiry.chosen(query, &self.workspace.weights, limit, grouping) } else { chosen })
+    }
+
+    /// The files that a query names and that cannot be read as a memory, with the reason: a record in a git
+    /// conflict, for example. Only their names are known.
+    pub fn unreadable(&mut self, query: &Query) -> Result<Vec<(String, String)>, Failure> {
+        let mut found = Vec::new();
+        for lane in &mut self.workspace.lanes {
+            let unreadable = lane.with_index(|index| index.unreadable())?;
+            let is_named = |path: &str| words(path).iter().any(|word| query.words().contains(word));
+            let named = unreadable.into_iter().filter(|(path, _)| is_named(path)).take(UNREADABLE_MAX);
+            found.extend(named.filter_map(|(path, what)| {
+                Some((lane.listed_path(&RelPath::parse(&path).ok()?), what))
+            }));
+        }
+        Ok(found)
     }
 
     fn search_context(&mut self, query: &Query) -> Result<SearchContext, Failure> {
@@ -186,10 +210,15 @@ impl Recall<'_> {
         Ok(SearchContext { asked, statistics, considered, marks, origins })
     }
 
-    /// Reads the files of these hits and updates their candidates. Returns whether any file differs from the
-    /// index or is gone.
-    fn refresh_hits(&self, query: &Query, inquiry: &mut SearchContext, hits: &[Hit]) -> bool {
-        let mut differs = false;
+    /// Reads the files of these hits and updates their candidates. Returns whether any file differs from the index
+    /// or is gone, and the lanes of files that can no longer be read as a memory.
+    fn refresh_hits(
+        &self,
+        query: &Query,
+        inquiry: &mut SearchContext,
+        hits: &[Hit],
+    ) -> (bool, BTreeSet<LaneId>) {
+        let (mut differs, mut unreadable) = (false, BTreeSet::new());
         for (considered, origin) in inquiry.considered.iter_mut().zip(&inquiry.origins) {
             if !hits.iter().any(|hit| hit.address == considered.entry.address) {
                 continue;
@@ -197,7 +226,7 @@ impl Recall<'_> {
             let Some(lane) = self.workspace.lanes.of(&considered.entry.address) else { continue };
             // Nearly all files are unchanged, and a digest tells that without parsing them.
             let bytes = lane.read(&considered.entry.path).ok().flatten();
-            if bytes.is_some_and(|bytes| index::digest(&bytes) == origin.digest) {
+            if bytes.as_ref().is_some_and(|bytes| index::digest(bytes) == origin.digest) {
                 continue;
             }
             let said = lane.load(&considered.entry.address).ok().map(|loaded| {
@@ -205,6 +234,9 @@ impl Recall<'_> {
                 let entry = MemorySummary { written, ..MemorySummary::of(&loaded.memory, &loaded.path) };
                 (entry, MemoryFile { document: loaded.document, memory: loaded.memory })
             });
+            if bytes.is_some() && said.is_none() {
+                unreadable.insert(lane.id());
+            }
             match said.filter(|(entry, _)| query.wants(entry)) {
                 Some((entry, said)) => {
                     let doc = lane.doc_entry(&said).to_bytes();
@@ -218,7 +250,7 @@ impl Recall<'_> {
                 }
             }
         }
-        differs
+        (differs, unreadable)
     }
 }
 

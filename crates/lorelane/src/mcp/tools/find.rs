@@ -31,8 +31,11 @@ pub(super) fn search(call: &ToolCall<'_>) -> ToolResult {
     query.before = filter::moment(&call.arguments, "before", query.now)?;
     let SearchResults { hits, total } =
         workspace.recall().search(&query, call.arguments.whole("limit").unwrap_or(HITS))?;
-    let left_out =
+    let mut left_out =
         left_out(&mut workspace)?.map_or_else(String::new, |warning| format!("warning: {warning}\n"));
+    for (path, what) in workspace.recall().unreadable(&query)? {
+        left_out.push_str(&format!("unreadable: {} ({})\n", fence::name(&path), inline(&what, 300)));
+    }
     if hits.is_empty() {
         return Ok(ToolAnswer::Text(format!("No relevant memories found.\n{left_out}")));
     }
@@ -78,10 +81,10 @@ pub(super) fn read(call: &ToolCall<'_>) -> ToolResult {
     if let Some(rule) = loaded.memory.validity.at(workspace.now()) {
         head.push_str(&format!(", not current: {}", rule.says()));
     }
-    if let Some(by) = workspace.successor(&address) {
+    if let Some(by) = workspace.files().successor(&address) {
         head.push_str(&format!("\nsuperseded by {}", fence::name(&by.to_string())));
     }
-    for old in workspace.predecessors(&address) {
+    for old in workspace.files().predecessors(&address) {
         head.push_str(&format!("\nsupersedes {}", fence::name(&old.to_string())));
     }
     for problem in &loaded.problems {
