@@ -90,7 +90,12 @@ pub(super) fn run(session: &Session<'_>, args: &SearchArgs) -> CliResult {
     let unreadable = workspace.recall().unreadable(&query)?;
     if session.json {
         let hits = hits.iter().map(|hit| HitView::of(hit, &workspace)).collect();
-        output::document(&SearchView { query: &text, total, hits, unreadable: UnreadableView::all(&unreadable) });
+        output::document(&SearchView {
+            query: &text,
+            total,
+            hits,
+            unreadable: UnreadableView::all(&unreadable),
+        });
     } else {
         match hits.is_empty() {
             true => output::out("Nothing relevant found\n"),

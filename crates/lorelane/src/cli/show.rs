@@ -55,8 +55,12 @@ fn page(loaded: &LoadedMemory, workspace: &Workspace) -> String {
     line("status", lifecycle(memory));
     let not_current = memory.validity.at(workspace.now()).map_or("", NotCurrent::says);
     line("outdated", not_current.to_owned());
-    line("successor", workspace.files().successor(&memory.address).map(|by| by.to_string()).unwrap_or_default());
-    let old: Vec<String> = workspace.files().predecessors(&memory.address).iter().map(ToString::to_string).collect();
+    line(
+        "successor",
+        workspace.files().successor(&memory.address).map(|by| by.to_string()).unwrap_or_default(),
+    );
+    let old: Vec<String> =
+        workspace.files().predecessors(&memory.address).iter().map(ToString::to_string).collect();
     line("supersedes", old.join(", "));
     line("tags", memory.tags.join(", "));
     line("files", memory.about.join(", "));

@@ -161,9 +161,9 @@ impl Recall<'_> {
             let unreadable = lane.with_index(|index| index.unreadable())?;
             let is_named = |path: &str| words(path).iter().any(|word| query.words().contains(word));
             let named = unreadable.into_iter().filter(|(path, _)| is_named(path)).take(UNREADABLE_MAX);
-            found.extend(named.filter_map(|(path, what)| {
-                Some((lane.listed_path(&RelPath::parse(&path).ok()?), what))
-            }));
+            found.extend(
+                named.filter_map(|(path, what)| Some((lane.listed_path(&RelPath::parse(&path).ok()?), what))),
+            );
         }
         Ok(found)
     }
