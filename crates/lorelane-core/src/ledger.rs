@@ -1,6 +1,8 @@
-//! One line per prompt or session start: what was shown, what was left out, and why. `why` reads it.
+//! One line per prompt, session start or tool call with reminders: what was shown, what was left out, and why. `why`
+//! reads it.
 
-use crate::briefing::{self, Briefing, DropRule, RenderedContext};
+use crate::act::ToolAct;
+use crate::briefing::{self, ActBriefing, Briefing, DropRule, RenderedContext};
 use crate::forget::Traces;
 use crate::json::{self, JsonFormat, lenient};
 use crate::memory::Address;
@@ -11,6 +13,7 @@ use crate::text::{cut, one_line};
 use crate::time::Timestamp;
 use serde::de::{MapAccess, Visitor};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use std::collections::BTreeMap;
 use std::fmt;
 
 /// Enough of a prompt to recognise it.
@@ -25,7 +28,7 @@ pub struct LedgerLine {
     #[serde(serialize_with = "as_named")]
     pub session: String,
     pub event: LedgerEvent,
-    /// The prompt, with secrets masked, truncated.
+    /// The prompt or what the tool does, with secrets masked, truncated.
     pub query: String,
     pub tokens: usize,
     #[serde(default, deserialize_with = "lenient::items_if_list")]
@@ -39,6 +42,7 @@ pub struct LedgerLine {
 pub enum LedgerEvent {
     Prompt,
     SessionStart,
+    Tool,
 }
 
 impl LedgerEvent {
@@ -46,6 +50,7 @@ impl LedgerEvent {
         match self {
             LedgerEvent::Prompt => "prompt",
             LedgerEvent::SessionStart => "session-start",
+            LedgerEvent::Tool => "tool",
         }
     }
 }
@@ -55,6 +60,9 @@ pub struct ShownMemory {
     pub address: Address,
     #[serde(flatten)]
     pub reason: ShownReason,
+    /// Of what was shown of it (`briefing::digest`); empty if that is not known.
+    #[serde(default, deserialize_with = "lenient::or_default", skip_serializing_if = "String::is_empty")]
+    pub digest: String,
 }
 
 /// Why it was shown.
@@ -63,6 +71,8 @@ pub struct ShownMemory {
 pub enum ShownReason {
     /// It is shown at every session start.
     Standing { because: String },
+    /// It names what a tool call touches.
+    Named { names: String },
     /// It matched the prompt; the points add up to the score.
     Asked {
         score: i32,
@@ -114,6 +124,7 @@ impl LedgerLine {
                 parts: reminder.hit.explain.clone(),
                 tokens: reminder.tokens,
             },
+            digest: reminder.digest.clone(),
         });
         let left_out =
             briefing.left_out.iter().take(LEFT_OUT_MAX).map(|(hit, rule)| DroppedMemory::of(hit, *rule));
@@ -140,6 +151,7 @@ impl LedgerLine {
         let shown = told.shown.iter().map(|(address, because)| ShownMemory {
             address: address.clone(),
             reason: ShownReason::Standing { because: (*because).to_owned() },
+            digest: String::new(),
         });
         LedgerLine {
             at,
@@ -150,6 +162,36 @@ impl LedgerLine {
             shown: shown.collect(),
             left_out: left_out.take(LEFT_OUT_MAX).collect(),
             tokens: briefing::tokens(&told.text),
+        }
+    }
+
+    pub fn of_tool(
+        at: Timestamp,
+        client: &str,
+        session: &str,
+        act: &ToolAct,
+        briefing: &ActBriefing,
+    ) -> LedgerLine {
+        let shown = briefing.reminders.iter().map(|reminder| ShownMemory {
+            address: reminder.address.clone(),
+            reason: ShownReason::Named { names: secret::masked(&reminder.names).into_owned() },
+            digest: reminder.digest.clone(),
+        });
+        let left_out = briefing.left_out.iter().map(|(address, rule)| DroppedMemory {
+            address: address.clone(),
+            score: 0,
+            parts: Vec::new(),
+            rule: *rule,
+        });
+        LedgerLine {
+            at,
+            client: client.to_owned(),
+            session: session.to_owned(),
+            event: LedgerEvent::Tool,
+            query: cut(&secret::masked(&one_line(&act.summary())), QUERY_MAX),
+            shown: shown.collect(),
+            left_out: left_out.take(LEFT_OUT_MAX).collect(),
+            tokens: briefing::tokens(&briefing.text()),
         }
     }
 
@@ -172,6 +214,13 @@ impl LedgerLine {
         let shown = self.shown.iter().map(|shown| &shown.address);
         shown.chain(self.left_out.iter().map(|left| &left.address))
     }
+}
+
+/// What lines of these events showed, with the digest of the last time. The lines are of one session, newest first.
+pub fn shown_in_session(lines: &[LedgerLine], events: &[LedgerEvent]) -> BTreeMap<Address, String> {
+    let lines = lines.iter().rev().filter(|line| events.contains(&line.event));
+    let shown = lines.flat_map(|line| &line.shown);
+    shown.map(|shown| (shown.address.clone(), shown.digest.clone())).collect()
 }
 
 impl DroppedMemory {

@@ -2,6 +2,7 @@
 //!
 //! Files, locks, SQLite and git are in `lorelane-engine`; command line, hooks and MCP server in `lorelane`.
 
+pub mod act;
 pub mod bench;
 pub mod briefing;
 pub mod candidate;

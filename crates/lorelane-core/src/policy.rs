@@ -283,6 +283,12 @@ pub const KEYS: &[Key] = &[
         "maximum tokens added to one prompt or session start",
     ),
     lorelane(
+        "briefing.act_max_tokens",
+        KeyKind::Whole { min: 0, max: 2_400 },
+        Fallback::Whole(200),
+        "maximum tokens added to one tool call; 0 means none",
+    ),
+    lorelane(
         "stop.unattended",
         KeyKind::Choice(&["keep", "ask"]),
         Fallback::Text("keep"),
@@ -663,6 +669,10 @@ impl Policy {
 
     pub fn briefing_max_tokens(&self) -> usize {
         usize::try_from(self.whole("briefing.max_tokens")).unwrap_or(0)
+    }
+
+    pub fn act_max_tokens(&self) -> usize {
+        usize::try_from(self.whole("briefing.act_max_tokens")).unwrap_or(0)
     }
 
     /// Whether an unattended run is asked to save memories.

@@ -1,9 +1,11 @@
 //! Selects the memories that are added to a prompt, and records why each other one was dropped.
 
+mod act;
 mod rule;
 mod standing;
 mod stop_words;
 
+pub use act::{ActBriefing, ActReminder};
 pub use rule::{CurrentMemory, ReminderRule};
 pub use standing::{PendingCapture, RenderedContext, StandingContext};
 pub(crate) use stop_words::is_stop_word;
@@ -12,6 +14,7 @@ pub use crate::text::tokens;
 
 use crate::conversation::is_machine_text;
 use crate::corpus::MemorySummary;
+use crate::digest::short_digest;
 use crate::fence::{self, Fence, inline};
 use crate::json::{Json, as_text};
 use crate::lifecycle::Status;
@@ -27,6 +30,7 @@ use std::fmt;
 pub const MAX_CHARS: usize = 9_500;
 const TITLE_MAX: usize = 120;
 const GIST_MAX: usize = 320;
+const DIGEST_DIGITS: usize = 12;
 /// After this many memories that did not fit, no other is tried: each costs a file read, and later ones are less
 /// relevant. A later, shorter one could have fit; that is accepted.
 const MISFITS_MAX: usize = 3;
@@ -46,6 +50,8 @@ pub struct Reminder {
     pub hit: Hit,
     pub line: String,
     pub tokens: usize,
+    /// Of what the line shows, see [`digest`].
+    pub digest: String,
 }
 
 /// What is added to a prompt, and what was left out.
@@ -70,10 +76,11 @@ pub enum DropRule {
     Irrelevant,
     Surplus,
     Budget,
+    ActBudget,
 }
 
 impl DropRule {
-    pub const ALL: [DropRule; 10] = [
+    pub const ALL: [DropRule; 11] = [
         DropRule::Off,
         DropRule::Gone,
         DropRule::Retired,
@@ -84,6 +91,7 @@ impl DropRule {
         DropRule::Irrelevant,
         DropRule::Surplus,
         DropRule::Budget,
+        DropRule::ActBudget,
     ];
 
     /// The name in the ledger.
@@ -99,6 +107,7 @@ impl DropRule {
             DropRule::Irrelevant => "irrelevant",
             DropRule::Surplus => "max_inject",
             DropRule::Budget => "budget",
+            DropRule::ActBudget => "act_budget",
         }
     }
 
@@ -121,6 +130,7 @@ impl DropRule {
             }
             DropRule::Surplus => "better matches reached retrieval.max_inject",
             DropRule::Budget => "there was no room left in briefing.max_tokens",
+            DropRule::ActBudget => "there was no room left in briefing.act_max_tokens",
         }
     }
 }
@@ -244,7 +254,7 @@ impl Composer {
         self.left -= 1;
         self.tokens -= cost;
         self.chars -= length;
-        self.briefing.reminders.push(Reminder { hit, line, tokens: cost });
+        self.briefing.reminders.push(Reminder { hit, line, tokens: cost, digest: digest(memory) });
     }
 
     pub fn finish(self) -> Briefing {
@@ -312,6 +322,11 @@ pub fn said_of(memory: &Memory) -> Vec<String> {
     let mut said = gist_texts(memory);
     said.push(memory.title.clone());
     said
+}
+
+/// A digest of what a reminder shows of a memory. If it is the same, showing it again tells nothing new.
+pub fn digest(memory: &Memory) -> String {
+    short_digest(&said_of(memory).join("\n"), DIGEST_DIGITS)
 }
 
 fn gist(memory: &Memory) -> String {

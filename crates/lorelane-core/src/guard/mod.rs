@@ -180,6 +180,11 @@ impl WriteTarget {
 }
 
 impl WriteTarget {
+    /// The path of the one file or folder that is written, if all of it is known.
+    pub fn file(&self) -> Option<&str> {
+        (self.rest.is_empty() && !self.open).then_some(self.fixed.as_str())
+    }
+
     /// The path on disk. A link that is removed or moved goes itself, so it is not followed.
     fn resolved(&self, resolve: &dyn Fn(&str) -> ResolvedPath) -> ResolvedPath {
         let whole = resolve(&self.fixed);

@@ -199,6 +199,15 @@ fn every_key_has_a_default_and_a_range_and_names_what_it_cannot_use() {
             ],
         ),
         (
+            "briefing.act_max_tokens",
+            "200",
+            "0",
+            &[
+                ("-1", "-1 is not between 0 and 2400; 0 is used", "0"),
+                ("9999", "9999 is not between 0 and 2400; 2400 is used", "2400"),
+            ],
+        ),
+        (
             "stop.unattended",
             "\"keep\"",
             "\"ask\"",

@@ -7,6 +7,7 @@
 //! lane's folders, which every writer changes and records: stats of 10,000 files would cost more than a whole
 //! commit.
 
+mod acts;
 mod candidates;
 mod embeddings;
 mod links;
@@ -46,7 +47,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 /// Raise it with every change of the tables or of what they hold.
-const STAMP: i32 = 15;
+const STAMP: i32 = 16;
 /// Identifies the embedding table that the embeddings are from: those of two tables cannot be compared.
 const MODEL: i32 = model_number(lorelane_core::embed::MODEL_ID.as_bytes());
 /// Another process writes for milliseconds; a search does not wait longer.
@@ -378,6 +379,7 @@ impl Index {
                     made.execute_batch(postings::EMPTY).map_err(&fault)?;
                     made.execute_batch(embeddings::EMPTY).map_err(&fault)?;
                     made.execute_batch(links::EMPTY).map_err(&fault)?;
+                    made.execute_batch(acts::EMPTY).map_err(&fault)?;
                     rows::KnownIds::new()
                 }
             });
@@ -612,6 +614,7 @@ impl Index {
         dump.extend(self.dump_names().map_err(&fault)?);
         dump.extend(self.dump_words().map_err(&fault)?);
         dump.extend(self.dump_links().map_err(&fault)?);
+        dump.extend(self.dump_acts().map_err(&fault)?);
         Ok(dump)
     }
 }
@@ -642,6 +645,7 @@ fn make_tables(db: &Connection) -> rusqlite::Result<()> {
         search::TABLES,
         postings::TABLES,
         links::TABLE,
+        acts::TABLE,
         embeddings::TABLE,
         unaudited::TABLE,
         ORDERS,

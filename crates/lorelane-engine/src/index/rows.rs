@@ -1,11 +1,13 @@
 //! Writes rows into the tables, and compares rows with them.
 
+use super::acts::ActWriter;
 use super::links::LinkWriter;
 use super::postings::PendingPostings;
 use super::search::ForwardIndex;
 use super::title_terms::{Name, TitleTermDelta};
 use super::unaudited;
 use super::{Analyze, FileStamp, Row, RowSource, signed};
+use lorelane_core::act::keys_of;
 use lorelane_core::corpus::MemorySummary;
 use lorelane_core::dialect::ListingLine;
 use lorelane_core::dialect::MemoryFile;
@@ -47,7 +49,11 @@ pub(super) fn put(
     let mut former = KnownRows::new(db, fresh)?;
     let mut names = TitleTermDelta::default();
     let mut changes = unaudited::UnauditedChanges::new(db, by)?;
-    let mut texts = Texts { forward_index: ForwardIndex::new(db)?, links: LinkWriter::new(db)? };
+    let mut texts = Texts {
+        forward_index: ForwardIndex::new(db)?,
+        links: LinkWriter::new(db)?,
+        acts: ActWriter::new(db)?,
+    };
     for row in rows {
         match row {
             Row::Memory { entry, listing, seen, file } => {
@@ -98,17 +104,20 @@ pub(super) fn put(
 struct Texts<'d> {
     forward_index: ForwardIndex<'d>,
     links: LinkWriter<'d>,
+    acts: ActWriter<'d>,
 }
 
 impl Texts<'_> {
     fn put(&mut self, id: i64, file: &MemoryFile, analyze: Analyze<'_>, fresh: bool) -> rusqlite::Result<()> {
         self.forward_index.put(id, &analyze(file), fresh)?;
-        self.links.put(id, &file.memory, fresh)
+        self.links.put(id, &file.memory, fresh)?;
+        self.acts.put(id, &file.memory, fresh)
     }
 
     fn forget(&mut self, id: i64) -> rusqlite::Result<()> {
         self.forward_index.forget(id)?;
-        self.links.forget(id)
+        self.links.forget(id)?;
+        self.acts.forget(id)
     }
 }
 
@@ -211,7 +220,7 @@ pub(super) fn difference(
 ) -> rusqlite::Result<Option<String>> {
     let mut memory = db.prepare(&format!("SELECT {COLUMNS}, id FROM memories WHERE path = ?"))?;
     let mut unreadable = db.prepare("SELECT * FROM unreadable WHERE path = ?")?;
-    let (mut memories, mut links, mut others) = (0, 0, 0);
+    let (mut memories, mut links, mut acts, mut others) = (0, 0, 0, 0);
     let mut names = TitleTermDelta::default();
     let mut first = None;
     for row in rows {
@@ -219,6 +228,7 @@ pub(super) fn difference(
             Row::Memory { entry, listing, seen, file } => {
                 memories += 1;
                 links += i64::try_from(links_of(&file.memory).count()).unwrap_or(i64::MAX);
+                acts += i64::try_from(keys_of(&file.memory).len()).unwrap_or(i64::MAX);
                 let path = entry.path.as_str().to_owned();
                 let name = Name::of(&entry);
                 let values = values(*entry, listing, seen, super::digest(file.document.text.as_bytes()));
@@ -246,8 +256,13 @@ pub(super) fn difference(
     if first.is_some() {
         return Ok(first);
     }
-    let counted =
-        [("memories", memories), ("forward_index", memories), ("links", links), ("unreadable", others)];
+    let counted = [
+        ("memories", memories),
+        ("forward_index", memories),
+        ("links", links),
+        ("acts", acts),
+        ("unreadable", others),
+    ];
     for (table, wanted) in counted {
         let count: i64 = db.query_row(&format!("SELECT count(*) FROM {table}"), [], |row| row.get(0))?;
         if count != wanted {

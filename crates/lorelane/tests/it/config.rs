@@ -41,6 +41,7 @@ const KEYS: &[&str] = &[
     "delete.archive_retired",
     "secrets",
     "briefing.max_tokens",
+    "briefing.act_max_tokens",
     "stop.unattended",
     "notes.enabled",
     "notes.storage",

@@ -8,14 +8,17 @@
 //! [`Failure::HalfForgotten`]. A request that cannot be parsed was never synced, so nothing had begun.
 
 use super::Maintenance;
+use crate::append_log;
 use crate::backend::{ChangeTarget, ErasePredicate, Transaction};
 use crate::disk::{FileType, READ_MAX_BYTES};
 use crate::drafts;
 use crate::git::{self, GitError, GitTraces};
 use crate::hooklog::{self, HOOK_LOG};
+use crate::workspace::act::map_path as act_map_path;
 use crate::workspace::commit::warnings;
 use crate::workspace::lane::{Lane, LaneFiles};
 use crate::workspace::{Failure, MARKS_FILE};
+use lorelane_core::act::ActEntry;
 use lorelane_core::change::Notice;
 use lorelane_core::forget::{EraseMode, EraseRequest, Traces};
 use lorelane_core::guard::quarantine;
@@ -327,6 +330,9 @@ impl Maintenance<'_> {
         if let Some(mut former) = former {
             check("index", former.index_file.clone(), former.forget_in_index(&places, act));
         }
+        if let Some((map, lines)) = self.forget_in_act_map(traces, act) {
+            check("act map", map, soft(lines));
+        }
         check(
             "ledger",
             self.workspace.project.state.join("ledger.jsonl"),
@@ -346,6 +352,26 @@ impl Maintenance<'_> {
             check("log of hooks", log, soft(lines));
         }
         Ok(checked)
+    }
+
+    /// Erases what the memory names from the act map, which is then removed: the next hook writes it again.
+    fn forget_in_act_map(
+        &self,
+        traces: &Traces,
+        act: EraseMode,
+    ) -> Option<(PathBuf, Result<usize, Failure>)> {
+        let disk = &*self.workspace.disk;
+        let records = self.workspace.lanes.records().files.as_ref()?;
+        let map = act_map_path(self.workspace.folders.as_ref()?, &records.root);
+        let is_of = |line: &str| ActEntry::parse(line).is_some_and(|entry| traces.own(&entry.address));
+        let erased = append_log::redact_lines(disk, &[&map], act, &is_of).and_then(|count| {
+            if act == EraseMode::Purge && disk.stat(&map)?.is_some() {
+                disk.remove_file(&map)?;
+            }
+            Ok(count)
+        });
+        let erased = erased.map_err(|source| Failure::io("erase lines of", &map, source));
+        Some((map, erased))
     }
 
     /// The other lanes with a log: a reason or a mark there may name the memory.

@@ -21,7 +21,7 @@ const PINNED_MAX: usize = 1_000;
 /// Reminders from a borrowed workspace.
 #[derive(Debug)]
 pub struct Reminders<'w> {
-    workspace: &'w mut Workspace,
+    pub(in crate::workspace) workspace: &'w mut Workspace,
 }
 
 impl Workspace {

@@ -113,6 +113,8 @@ pub fn audit_external_writes(
             stamp.keep_place(&after);
         }
     }
+    // The files may name other things now, and the next tool looks into the map.
+    workspace.update_act_map()?;
     Ok(examined)
 }
 

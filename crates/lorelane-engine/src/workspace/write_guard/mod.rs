@@ -25,7 +25,7 @@ use std::path::{Path, PathBuf};
 /// Longer paths are judged as text, without resolving links.
 const PATH_MAX: usize = 4_096;
 /// How many links are followed: as many as any system follows.
-const LINKS_MAX: usize = 40;
+pub(in crate::workspace) const LINKS_MAX: usize = 40;
 
 /// Why a tool call in the folder `start` is denied; `None` if it may run.
 pub fn guard(env: &Env, start: &Path, tool: &ToolUse) -> Option<Denial> {
@@ -51,7 +51,7 @@ fn judge(env: &Env, start: &Path, tool: &ToolUse, usual: OtherProjects) -> Optio
 
 /// On Windows tools write paths with backslashes. A shell command is left alone: there a backslash escapes, as on
 /// other systems.
-fn with_slashes(tool: &ToolUse) -> Cow<'_, ToolUse> {
+pub(in crate::workspace) fn with_slashes(tool: &ToolUse) -> Cow<'_, ToolUse> {
     match tool {
         ToolUse::Write { path } if cfg!(windows) => {
             Cow::Owned(ToolUse::Write { path: path.replace('\\', "/") })
@@ -116,7 +116,7 @@ pub(in crate::workspace) fn real_path(path: &Path, links_left: usize) -> PathBuf
 }
 
 /// A path as core expects it: with forward slashes, and without the `\\?\` prefix of Windows.
-fn text(path: &Path) -> String {
+pub(in crate::workspace) fn text(path: &Path) -> String {
     let text = path.to_string_lossy();
     if cfg!(windows) { text.trim_start_matches(r"\\?\").replace('\\', "/") } else { text.into_owned() }
 }
