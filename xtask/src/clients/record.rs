@@ -68,8 +68,12 @@ impl Recorded {
         self.payloads.insert("environment".to_owned(), Json::Object(environment));
         if !self.delivered.is_empty() {
             let calls = self.delivered.iter().map(|(call, events)| {
-                let events = events.iter().map(|(event, told)| (event.clone(), Json::Bool(*told)));
-                (call.clone(), Json::Object(events.collect()))
+                let those = |wanted: bool| {
+                    let events = events.iter().filter(|(_, told)| **told == wanted);
+                    Json::texts(events.map(|(event, _)| event.clone()))
+                };
+                let members = [("delivered", those(true)), ("not delivered", those(false))];
+                (call.clone(), Json::Object(members.into_iter().collect()))
             });
             self.payloads.insert("delivery".to_owned(), Json::Object(calls.collect()));
         }
@@ -162,15 +166,19 @@ impl Hooking for Recorder {
 
 /// The output with which the hook of a tool event adds text to the model's context, without a decision about the tool.
 fn tell(kind: Kind, event: &str) -> Option<String> {
-    let is_of_tool = event.to_ascii_lowercase().contains("tool") && event != "PostToolBatch";
     let text = Json::text(told_by(event)).render(JsonFormat::LINE);
     let specific = |inner: &str| format!("{{\"hookSpecificOutput\": {{{inner}\"additionalContext\": {text}}}}}");
-    is_of_tool.then(|| match kind {
+    is_of_tool(event).then(|| match kind {
         Kind::ClaudeCode | Kind::Codex => specific(&format!("\"hookEventName\": \"{event}\", ")),
         Kind::Gemini => specific(""),
         Kind::Copilot => format!("{{\"additionalContext\": {text}}}"),
         Kind::Opencode => told_by(event),
     })
+}
+
+/// Whether it is an event of one tool call.
+fn is_of_tool(event: &str) -> bool {
+    event.to_ascii_lowercase().contains("tool") && event != "PostToolBatch"
 }
 
 /// The text by which the model's requests show that it was delivered.
@@ -231,8 +239,8 @@ fn collect(
             }
             let mut name = fixture_name(event, &payload);
             if let Some(kind) = of_tools {
-                let event = event.to_ascii_lowercase();
-                if !event.contains("tool") || !["post", "after"].iter().any(|word| event.contains(word)) {
+                let is_after = ["post", "after"].iter().any(|word| event.to_ascii_lowercase().contains(word));
+                if !is_after || !is_of_tool(event) {
                     continue;
                 }
                 name = format!("{name}.{kind}");

@@ -4,15 +4,15 @@ use super::search::explained;
 use super::{CliResult, Exit, Session, output};
 use crate::view::{LastPromptView, WhyView};
 use clap::Args;
-use lorelane_core::ledger::{LedgerLine, ShownReason};
+use lorelane_core::ledger::{LedgerEvent, LedgerLine, ShownReason};
 use lorelane_core::memory::Address;
 use lorelane_core::text::one_line;
 use lorelane_engine::workspace::{ReminderOutcome, WhyReport, Workspace};
 use std::fmt::Write as _;
 
-/// Show what was injected into prompts, and why
+/// Show what was injected into prompts and tool calls, and why
 ///
-/// `last`, or no argument, shows the last prompt or session start: each injected memory with the parts of its score,
+/// `last`, or no argument, shows the last prompt, session start or tool call that got reminders: each injected memory with the parts of its score,
 /// and each memory that was left out with the rule that dropped it. With an address, shows whether that memory was
 /// injected, and why or why not. Exit code 1: it was not.
 #[derive(Debug, Args)]
@@ -82,6 +82,9 @@ fn whole(line: &LedgerLine) -> String {
             ShownReason::Standing { because } => {
                 let _ = writeln!(text, "       {} ({because})", shown.address);
             }
+            ShownReason::Named { names } => {
+                let _ = writeln!(text, "       {} (it names {})", shown.address, one_line(names));
+            }
         }
     }
     if !line.left_out.is_empty() {
@@ -96,7 +99,8 @@ fn whole(line: &LedgerLine) -> String {
 fn event(line: &LedgerLine) -> String {
     let mut text = format!("{} {}, {}, session {}\n", line.at, line.client, line.event.name(), line.session);
     if !line.query.is_empty() {
-        let _ = writeln!(text, "Prompt: {}", one_line(&line.query));
+        let kind = if line.event == LedgerEvent::Tool { "Tool" } else { "Prompt" };
+        let _ = writeln!(text, "{kind}: {}", one_line(&line.query));
     }
     text
 }
@@ -117,6 +121,7 @@ fn explanation(address: &Address, report: &WhyReport) -> String {
         let _ = match &shown.reason {
             ShownReason::Asked { score, parts, .. } => writeln!(text, "{score} = {}", explained(parts)),
             ShownReason::Standing { because } => writeln!(text, "{because}"),
+            ShownReason::Named { names } => writeln!(text, "it names {}", one_line(names)),
         };
     }
     // Memories left out at a session start have no score.

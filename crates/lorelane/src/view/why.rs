@@ -58,7 +58,7 @@ pub struct ExplanationView<'l> {
 impl<'l> ExplanationView<'l> {
     pub fn of_last(line: Option<&'l LedgerLine>) -> ExplanationView<'l> {
         let says = match line {
-            Some(_) => "the last logged prompt or session start",
+            Some(_) => "the last logged prompt, session start or tool call",
             None => "no prompt is logged for this project yet",
         };
         ExplanationView { address: None, shown: None, says, prompt: line }

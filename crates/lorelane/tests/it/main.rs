@@ -4,6 +4,7 @@
 #![cfg(unix)]
 #![allow(clippy::unwrap_used, reason = "a helper that fails fails its test")]
 
+mod acts;
 mod bad_input;
 mod bench;
 mod compat;
