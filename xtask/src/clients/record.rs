@@ -167,7 +167,8 @@ impl Hooking for Recorder {
 /// The output with which the hook of a tool event adds text to the model's context, without a decision about the tool.
 fn tell(kind: Kind, event: &str) -> Option<String> {
     let text = Json::text(told_by(event)).render(JsonFormat::LINE);
-    let specific = |inner: &str| format!("{{\"hookSpecificOutput\": {{{inner}\"additionalContext\": {text}}}}}");
+    let specific =
+        |inner: &str| format!("{{\"hookSpecificOutput\": {{{inner}\"additionalContext\": {text}}}}}");
     is_of_tool(event).then(|| match kind {
         Kind::ClaudeCode | Kind::Codex => specific(&format!("\"hookEventName\": \"{event}\", ")),
         Kind::Gemini => specific(""),
@@ -193,7 +194,10 @@ fn deliveries(kind: Kind, folder: &Path, outcome: &run::Outcome) -> Result<BTree
         entries.flatten().map(|entry| entry.file_name().to_string_lossy().into_owned()).collect();
     let ran = |event: &str| names.iter().any(|name| name.starts_with(&format!("{event}.payload.")));
     let sent = |text: &str| {
-        outcome.agent_requests().iter().any(|request| request.parts.iter().any(|part| part.text.contains(text)))
+        outcome
+            .agent_requests()
+            .iter()
+            .any(|request| request.parts.iter().any(|part| part.text.contains(text)))
     };
     let events = kind.events().iter().map(|event| event.name);
     let events = events.filter(|event| tell(kind, event).is_some() && ran(event));

@@ -7,6 +7,7 @@ use crate::json::Json;
 use crate::lifecycle::Status;
 use crate::memory::{Category, Memory};
 use crate::path::RelPath;
+use crate::yaml::YamlCollection;
 
 /// How many things one memory may name: a record with thousands of paths names none in particular.
 const KEYS_MAX: usize = 64;
@@ -14,6 +15,8 @@ const KEYS_MAX: usize = 64;
 const APPLIES_TO: &str = "applies_to";
 /// A longer text is prose and not a command.
 const COMMAND_MAX: usize = 200;
+/// The same for a text without backticks.
+const WORDS_MAX: usize = 8;
 
 /// Programs that nearly every command line runs: they name nothing, whatever their words are.
 const TRIVIAL: [&str; 22] = [
@@ -27,15 +30,15 @@ const COMMON: [&str; 34] = [
     "vi", "vim", "ssh", "jq", "uniq", "cut", "tr",
 ];
 
-/// The fields whose texts may be commands.
-fn command_fields(category: Category) -> &'static [&'static str] {
+/// The fields whose texts may be commands as a whole, and those that may have some in backticks.
+fn command_fields(category: Category) -> (&'static [&'static str], &'static [&'static str]) {
     match category {
-        Category::Runbook => &["steps", "verification"],
-        Category::Constraint => &["rule", "workarounds"],
-        Category::Preference => &["value", "examples"],
-        Category::Decision => &["decision"],
-        Category::TechDebt => &["suggested_fix"],
-        Category::SessionSummary => &[],
+        Category::Runbook => (&["steps", "verification"], &[]),
+        Category::Constraint => (&["workarounds"], &["rule"]),
+        Category::Preference => (&["value", "examples"], &[]),
+        Category::Decision => (&[], &["decision"]),
+        Category::TechDebt => (&[], &["suggested_fix"]),
+        Category::SessionSummary => (&[], &[]),
     }
 }
 
@@ -52,19 +55,21 @@ pub fn keys_of(memory: &Memory) -> Vec<ActKey> {
     match category {
         Some(_) => memory.about.iter().for_each(|path| keys.extend(named_paths(path))),
         None => {
-            let applies = memory.extra.get(APPLIES_TO);
-            let paths = match applies {
-                Some(Json::Text(path)) => vec![path.clone()],
-                Some(value) => value.to_texts(),
-                None => Vec::new(),
-            };
+            let source = memory.extra.get(APPLIES_TO).and_then(Json::as_text);
+            let paths = source.map(listed).unwrap_or_default();
             paths.iter().for_each(|path| keys.extend(named_paths(path)));
         }
     }
     if let Some(category) = category {
         code(&memory.title).into_iter().for_each(|text| keys.extend(commands(text)));
-        for field in command_fields(category) {
+        let (whole, spans) = command_fields(category);
+        for field in whole {
             each_text(memory.body.field(field), &mut |text| keys.extend(named_commands(text)));
+        }
+        for field in spans {
+            each_text(memory.body.field(field), &mut |text| {
+                keys.extend(code(text).into_iter().flat_map(commands));
+            });
         }
         if category == Category::Runbook {
             each_text(memory.body.field("symptoms"), &mut |text| {
@@ -77,6 +82,20 @@ pub fn keys_of(memory: &Memory) -> Vec<ActKey> {
     keys.dedup();
     keys.truncate(KEYS_MAX);
     keys
+}
+
+/// The texts of a frontmatter field, from its source: a scalar, or a list of them.
+fn listed(source: &str) -> Vec<String> {
+    // The source of a block list begins with its first dash, and its other lines have their indentation.
+    let spelled = [": ", ":\n", ":\n  "].map(|between| format!("{APPLIES_TO}{between}{source}\n"));
+    let read = |text: &String| {
+        let mapping = YamlCollection::document(text)?;
+        let list = mapping.list(&[APPLIES_TO]);
+        list.or_else(|| {
+            mapping.scalar(&[APPLIES_TO]).filter(|text| !text.contains('\n')).map(|text| vec![text])
+        })
+    };
+    spelled.iter().find_map(read).unwrap_or_default()
 }
 
 fn each_text(value: Option<&Json>, visit: &mut dyn FnMut(&str)) {
@@ -103,7 +122,9 @@ fn named_paths(text: &str) -> Vec<ActKey> {
 fn without_line(text: &str) -> &str {
     let text = text.split('#').next().unwrap_or(text);
     match text.split_once(':') {
-        Some((path, line)) if line.chars().all(|c| c.is_ascii_digit() || matches!(c, '-' | ':' | ',')) => path,
+        Some((path, line)) if line.chars().all(|c| c.is_ascii_digit() || matches!(c, '-' | ':' | ',')) => {
+            path
+        }
         _ => text,
     }
 }
@@ -120,7 +141,8 @@ fn named_commands(text: &str) -> Vec<ActKey> {
     // command line has.
     let is_program = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || "._/+-".contains(c);
     let first = text.split_whitespace().next().unwrap_or_default();
-    let may_be = !first.is_empty() && first.chars().all(is_program) && !text.contains('\n');
+    let is_short = text.split_whitespace().count() <= WORDS_MAX && !text.contains('\n');
+    let may_be = !first.is_empty() && first.chars().all(is_program) && is_short;
     if may_be { commands(text) } else { Vec::new() }
 }
 
@@ -146,7 +168,7 @@ fn key(program: &str, words: &[String]) -> Option<ActKey> {
     let name = program.rsplit('/').next().unwrap_or(program);
     let (operands, options) = split_words(name, &words);
     let bare = operands.is_empty() && options.is_empty();
-    if TRIVIAL.contains(&name) || (bare && COMMON.contains(&name)) {
+    if name.is_empty() || TRIVIAL.contains(&name) || (bare && COMMON.contains(&name)) {
         return None;
     }
     // A program with an absolute path is known by its name.

@@ -59,7 +59,10 @@ pub enum ActKey {
     Path(String),
     Glob(String),
     /// A program with the words that follow it, and options that occur anywhere among them.
-    Command { words: Vec<String>, options: Vec<String> },
+    Command {
+        words: Vec<String>,
+        options: Vec<String>,
+    },
     /// An error text.
     Symptom(String),
 }
@@ -133,7 +136,8 @@ impl ToolAct {
             let words = [&command.operands[..], &command.options[..]].concat();
             format!("run {name} {}", words.join(" ")).trim_end().to_owned()
         });
-        edited.chain(run).take(PROGRAMS_MAX).collect::<Vec<_>>().join("; ")
+        let failed = self.failure.iter().map(|_| "error of a failed command".to_owned());
+        edited.chain(run).take(PROGRAMS_MAX).chain(failed).collect::<Vec<_>>().join("; ")
     }
 }
 

@@ -61,8 +61,10 @@ impl ReminderRule<'_> {
         let frame = Fence::Memory.around(SHORT_PREFACE);
         let mut tokens_left = self.policy.act_max_tokens().saturating_sub(tokens(&frame));
         let mut chars_left = MAX_CHARS.saturating_sub(frame.chars().count());
-        let mut addresses: Vec<(bool, u8, Address)> =
-            entries.into_iter().map(|entry| (shown.contains_key(&entry.address), entry.rank, entry.address)).collect();
+        let mut addresses: Vec<(bool, u8, Address)> = entries
+            .into_iter()
+            .map(|entry| (shown.contains_key(&entry.address), entry.rank, entry.address))
+            .collect();
         // What was shown comes last: it is read only to see whether it changed.
         addresses.sort_unstable();
         addresses.dedup_by(|a, b| a.2 == b.2);

@@ -1,8 +1,8 @@
 //! Tool calls of agents in one shape: files that a tool names, patches, commands and where they run.
 
 use super::programs::is_shell;
-use super::word::Word;
 use super::shell::{self, ProgramRun};
+use super::word::Word;
 use super::{ShellContext, Targets, WriteExtent, WriteKind, WriteTarget};
 use crate::json::Json;
 

@@ -67,8 +67,8 @@ impl Index {
     pub(super) fn dump_acts(&self) -> rusqlite::Result<Vec<String>> {
         let sql = "SELECT path, line FROM acts LEFT JOIN memories USING (id) ORDER BY path, line";
         let mut query = self.db.prepare(sql)?;
-        let rows = query
-            .query_map([], |row| Ok(format!("acts\t{:?}\t{:?}\n", row.get_ref(0)?, row.get_ref(1)?)))?;
+        let rows =
+            query.query_map([], |row| Ok(format!("acts\t{:?}\t{:?}\n", row.get_ref(0)?, row.get_ref(1)?)))?;
         rows.collect()
     }
 }

@@ -88,7 +88,9 @@ fn a_memory_that_changed_comes_again_and_one_that_is_retired_does_not() {
     let scratch = project(&[SCHEMA]);
     assert!(scratch.edit("a", "db/schema.sql").contains("Write a migration"));
     scratch
-        .lorelane("update constraint/schema-changes-need-a-migration --set 'rule=Ask Ada first' --because new")
+        .lorelane(
+            "update constraint/schema-changes-need-a-migration --set 'rule=Ask Ada first' --because new",
+        )
         .expect(0);
     // The map is older than the memory; its file decides.
     assert!(scratch.edit("a", "db/schema.sql").contains("Ask Ada first"));
@@ -111,14 +113,19 @@ fn a_runbook_comes_with_its_command_and_with_its_error() {
     assert_eq!(scratch.run("a", "make deploy"), "");
     assert_eq!(scratch.fail("b", "Exit code 1\nsomething else"), "");
     let shown = scratch.fail("b", "Exit code 1\n ERR_PNPM_OUTDATED_LOCKFILE  Cannot install");
-    assert!(shown.contains("runbook/deploy-the-shop") && shown.contains("(names ERR_PNPM_OUTDATED_LOCKFILE)"));
+    assert!(
+        shown.contains("runbook/deploy-the-shop") && shown.contains("(names ERR_PNPM_OUTDATED_LOCKFILE)")
+    );
     assert_eq!(scratch.fail("b", "ERR_PNPM_OUTDATED_LOCKFILE"), "");
 }
 
 #[test]
 fn a_note_comes_with_the_files_that_it_applies_to() {
     let scratch = Scratch::with_store();
-    scratch.put(".memories/api.md", "---\napplies_to: ['src/api/**', '../x', '**']\n---\n# Rules of the API\n\nVersion every route.\n");
+    scratch.put(
+        ".memories/api.md",
+        "---\napplies_to: ['src/api/**', '../x', '**']\n---\n# Rules of the API\n\nVersion every route.\n",
+    );
     start(&scratch);
     assert!(scratch.edit("a", "src/api/v1/users.ts").contains("notes/api: Rules of the API — "));
     assert_eq!(scratch.edit("a", "src/web/index.ts"), "");
@@ -143,8 +150,12 @@ fn every_client_gets_it_with_the_first_event_that_it_delivers_in_its_form() {
         };
         let [session, tool, arguments] = keys;
         let call = |event: &str| {
-            let members =
-                [(session, Json::text("s")), ("cwd", Json::text(cwd.as_str())), (tool, Json::text(name)), (arguments, input.clone())];
+            let members = [
+                (session, Json::text("s")),
+                ("cwd", Json::text(cwd.as_str())),
+                (tool, Json::text(name)),
+                (arguments, input.clone()),
+            ];
             let payload = Json::Object(members.into_iter().collect()).render(JsonFormat::LINE);
             scratch.hook_of(client, event, &payload).expect(0).out
         };
@@ -157,7 +168,8 @@ fn every_client_gets_it_with_the_first_event_that_it_delivers_in_its_form() {
         assert_eq!(call(event), "", "{client}");
         // Each client has sessions of its own.
         let ledger = fs::read_to_string(scratch.project_state().join("ledger.jsonl")).unwrap();
-        fs::write(scratch.project_state().join("ledger.jsonl"), ledger.replace("\"s\"", "\"other\"")).unwrap();
+        fs::write(scratch.project_state().join("ledger.jsonl"), ledger.replace("\"s\"", "\"other\""))
+            .unwrap();
     }
 }
 
@@ -169,7 +181,10 @@ fn why_shows_what_came_with_a_tool() {
                     Shown (64 tokens):\n       constraint/schema-changes-need-a-migration (it names db/schema.sql)\n";
     assert_eq!(scratch.lorelane("why").expect(0).out, expected);
     let why = scratch.lorelane("why schema-changes-need-a-migration").expect(0).out;
-    assert!(why.starts_with("constraint/schema-changes-need-a-migration was shown\nit names db/schema.sql\n"), "{why}");
+    assert!(
+        why.starts_with("constraint/schema-changes-need-a-migration was shown\nit names db/schema.sql\n"),
+        "{why}"
+    );
 }
 
 #[test]
@@ -214,7 +229,10 @@ fn nothing_comes_without_a_session_a_store_or_a_map() {
     assert!(scratch.edit("m", "db/schema.sql").contains("constraint/"));
     assert_eq!(scratch.hook_log(), "");
     let bare = Scratch::new();
-    assert_eq!(bare.hook_of("claude-code", "before-tool", &payload(&bare, &tool("Edit", "file_path", "x"))).text(), "");
+    assert_eq!(
+        bare.hook_of("claude-code", "before-tool", &payload(&bare, &tool("Edit", "file_path", "x"))).text(),
+        ""
+    );
 }
 
 fn maps(scratch: &Scratch) -> Vec<std::path::PathBuf> {

@@ -230,8 +230,16 @@ fn every_client_that_can_go_on_is_asked_in_its_form() {
 #[test]
 fn broken_payloads_disturb_no_client() {
     let scratch = store();
-    let events =
-        ["session-start", "prompt", "before-tool", "after-tool", "tool-failure", "stop", "pre-compact", "session-end"];
+    let events = [
+        "session-start",
+        "prompt",
+        "before-tool",
+        "after-tool",
+        "tool-failure",
+        "stop",
+        "pre-compact",
+        "session-end",
+    ];
     let broken = files(&folder().join("broken"));
     assert!(broken.len() > 20);
     for (number, file) in broken.iter().enumerate() {

@@ -2,6 +2,7 @@
 
 use crate::scratch::{Said, Scratch};
 use expect_test::expect;
+use lorelane_core::digest::Revision;
 use lorelane_core::json::Json;
 use std::collections::BTreeMap;
 use std::fs;
@@ -356,6 +357,32 @@ fn our_own_file_that_was_changed_is_mended_and_the_change_is_kept() {
     scratch.lorelane("setup opencode").expect(0);
     assert_eq!(fs::read_to_string(&path).unwrap(), ours);
     assert_eq!(backups(&scratch), ["// mine\n"]);
+}
+
+#[test]
+fn doctor_finds_what_another_version_installed_and_setup_renews_it() {
+    let scratch = Scratch::with_store();
+    scratch.lorelane("setup opencode").expect(0);
+    scratch.lorelane("doctor").expect(0);
+    let path = home(&scratch, ".config/opencode/plugins/lorelane.js");
+    let ours = fs::read_to_string(&path).unwrap();
+    // As an older version left it, with its digest in the record.
+    let older = "// older\n";
+    fs::write(&path, older).unwrap();
+    let record = scratch.home().join("state/agents/opencode.json");
+    let text = fs::read_to_string(&record).unwrap();
+    let digest = |text: &str| Revision::of(text.as_bytes()).to_string();
+    assert!(text.contains(&digest(&ours)), "{text}");
+    fs::write(&record, text.replace(&digest(&ours), &digest(older))).unwrap();
+    let said = scratch.lorelane("doctor").expect(1);
+    assert!(
+        said.out.contains("opencode: what `setup` installed is from another version of lorelane"),
+        "{}",
+        said.text()
+    );
+    scratch.lorelane("setup opencode").expect(0);
+    assert_eq!(fs::read_to_string(&path).unwrap(), ours);
+    scratch.lorelane("doctor").expect(0);
 }
 
 #[test]

@@ -164,7 +164,8 @@ mod tests {
             let address = |number: usize| Address::record(Category::Constraint, &format!("rule-{number}"));
             let line = |number: usize| format!("fsrc/module-{number}.rs\t0\t{}", address(number));
             // Two lines with the same key.
-            let twice = || ["fsrc/twice.rs\t1\tconstraint/a".to_owned(), "fsrc/twice.rs\t0\tconstraint/b".to_owned()];
+            let twice =
+                || ["fsrc/twice.rs\t1\tconstraint/a".to_owned(), "fsrc/twice.rs\t0\tconstraint/b".to_owned()];
             let lines = (0..count).map(line).chain(twice()).collect::<Vec<_>>();
             update(&RealDisk, &path, &[count as i64, 0], || Ok(lines)).unwrap();
             let mut map = ActMap::open(&RealDisk, &path).unwrap();
@@ -197,7 +198,8 @@ mod tests {
             assert_eq!(ActMap::open(&RealDisk, &path).unwrap().with_prefix("fa\t").unwrap().len(), 1);
         }
         // A damaged one finds nothing, or what is still a line.
-        std::fs::write(&path, "lorelane-acts 1 7\nfa\t0\nfa\tx\tconstraint/x\nfa\t0\tconstraint/x\n\u{0}").unwrap();
+        std::fs::write(&path, "lorelane-acts 1 7\nfa\t0\nfa\tx\tconstraint/x\nfa\t0\tconstraint/x\n\u{0}")
+            .unwrap();
         let found = ActMap::open(&RealDisk, &path).unwrap().with_prefix("fa\t").unwrap();
         assert_eq!(found.len(), 1);
         std::fs::remove_dir_all(folder).unwrap();
