@@ -6,7 +6,7 @@ use crate::failure::Failure;
 use crate::state::StateFolder;
 use lorelane_core::forget::{EraseMode, Traces};
 use lorelane_core::json::{self, JsonFormat};
-use lorelane_core::ledger::{LedgerLine, has_traces, named};
+use lorelane_core::ledger::{LedgerEvent, LedgerLine, has_traces, named};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -68,12 +68,25 @@ impl Ledger {
     /// The newest lines of one session, newest first. Only the end of the ledger is read, and only lines that
     /// name the session are parsed: a stop waits for this.
     pub fn lines_of(&self, session: &str) -> Vec<LedgerLine> {
+        self.lines_with(session, "")
+    }
+
+    /// Those of one event. The lines of other events are not parsed: those of prompts are long.
+    pub fn lines_of_event(&self, session: &str, event: LedgerEvent) -> Vec<LedgerLine> {
+        let mut lines = self.lines_with(session, &json::to_string(&event, JsonFormat::LINE));
+        lines.retain(|line| line.event == event);
+        lines
+    }
+
+    /// The newest lines of a session whose first bytes also have this text.
+    fn lines_with(&self, session: &str, text: &str) -> Vec<LedgerLine> {
         let session = named(session);
         let named = json::to_string(&session, JsonFormat::LINE);
         let mut lines = Vec::new();
         for path in [self.current(), self.former()] {
             let tail = self.tail(&path);
-            let newest_first = tail.lines().rev().filter(|line| head(line).contains(&named));
+            let newest_first =
+                tail.lines().rev().filter(|line| head(line).contains(&named) && head(line).contains(text));
             lines.extend(newest_first.filter_map(LedgerLine::read).filter(|line| line.session == session));
             if tail.len() > RECENT_BYTES / 2 {
                 break;

@@ -9,6 +9,7 @@ mod keys;
 mod symptom;
 
 pub use keys::keys_of;
+pub use symptom::FailureOutput;
 
 use crate::guard::shell::ProgramRun;
 use crate::json::Json;
@@ -26,8 +27,6 @@ const WORDS_MAX: usize = 6;
 /// How many files of a tool call are looked up, and how many folders above each.
 const PATHS_MAX: usize = 16;
 const FOLDERS_MAX: usize = 32;
-/// How much of a failed command's output is searched, from its end.
-const FAILURE_MAX: usize = 32 << 10;
 
 /// Programs that run a script, which is their first operand.
 const INTERPRETERS: [&str; 11] =
@@ -40,7 +39,7 @@ pub struct ToolAct {
     pub paths: Vec<RelPath>,
     pub commands: Vec<Command>,
     /// What a failed command printed.
-    pub failure: Option<String>,
+    pub failure: Option<FailureOutput>,
 }
 
 /// A program with its words, in the forms in which a memory may name it.
@@ -122,9 +121,7 @@ impl ToolAct {
             ActKey::Command { words, options } => {
                 self.commands.iter().any(|command| command.begins_with(words, options))
             }
-            ActKey::Symptom(text) => {
-                self.failure.as_ref().is_some_and(|failure| symptom::occurs(text, end_of(failure)))
-            }
+            ActKey::Symptom(text) => self.failure.as_ref().is_some_and(|failure| failure.has(text)),
         }
     }
 
@@ -283,8 +280,4 @@ fn rank(memory: &Memory) -> u8 {
 fn folders(path: &str) -> impl Iterator<Item = &str> {
     let above = path.match_indices('/').map(|(end, _)| &path[..end]);
     std::iter::once("").chain(above)
-}
-
-fn end_of(text: &str) -> &str {
-    &text[text.ceil_char_boundary(text.len().saturating_sub(FAILURE_MAX))..]
 }

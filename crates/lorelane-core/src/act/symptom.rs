@@ -7,6 +7,9 @@ const CHARS_MIN: usize = 12;
 /// An error code such as `E0502` or `ECONNREFUSED`.
 const CODE_MIN: usize = 5;
 const LENGTH_MAX: usize = 300;
+/// How much of a failed command's output is searched, from its end, and how many different lines of it.
+const OUTPUT_MAX: usize = 8 << 10;
+const LINES_MAX: usize = 64;
 
 /// A symptom as it is searched for; `None` if it says too little.
 pub(super) fn telling(text: &str) -> Option<String> {
@@ -27,19 +30,41 @@ fn is_code(text: &str) -> bool {
     text.len() >= CODE_MIN && text.chars().all(is_part) && upper > 0 && named
 }
 
-/// Whether the output has the symptom, or a line of it is part of the symptom.
-pub(super) fn occurs(symptom: &str, output: &str) -> bool {
-    if within(symptom, &one_line(output)) {
-        return true;
+/// What a failed command printed, prepared for many symptoms.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct FailureOutput {
+    /// All of it on one line.
+    whole: String,
+    /// The lines that say something, each once.
+    lines: Vec<String>,
+}
+
+impl FailureOutput {
+    pub fn of(output: &str) -> FailureOutput {
+        let end = &output[output.ceil_char_boundary(output.len().saturating_sub(OUTPUT_MAX))..];
+        let mut lines: Vec<String> = end
+            .lines()
+            .rev()
+            .map(|line| one_line(line).trim().to_owned())
+            .filter(|line| is_phrase(line))
+            .collect();
+        lines.sort_unstable();
+        lines.dedup();
+        lines.truncate(LINES_MAX);
+        FailureOutput { whole: one_line(end), lines }
     }
-    let mut lines = output.lines().map(one_line);
-    lines.any(|line| is_phrase(line.trim()) && within(line.trim(), symptom))
+
+    /// Whether the output has the symptom, or a line of it is part of the symptom.
+    pub(super) fn has(&self, symptom: &str) -> bool {
+        within(symptom, &self.whole) || self.lines.iter().any(|line| within(line, symptom))
+    }
 }
 
 /// Whether a text occurs in another one as whole words.
 fn within(text: &str, whole: &str) -> bool {
     let joins = |c: Option<char>| c.is_some_and(char::is_alphanumeric);
     !text.is_empty()
+        && text.len() <= whole.len()
         && whole.match_indices(text).any(|(at, found)| {
             let before = whole[..at].chars().next_back().filter(|_| joins(text.chars().next()));
             let after = whole[at + found.len()..].chars().next();
@@ -81,7 +106,7 @@ mod tests {
             ("The job ends with Exit code 137", "Exit code 13", false),
             ("lock file is held", "nothing of the kind", false),
         ] {
-            assert_eq!(occurs(symptom, output), expected, "{symptom}: {output}");
+            assert_eq!(FailureOutput::of(output).has(symptom), expected, "{symptom}: {output}");
         }
     }
 }

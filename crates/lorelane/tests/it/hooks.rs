@@ -390,9 +390,16 @@ fn whatever_goes_wrong_the_agent_is_not_disturbed() {
         "{\"transcript_path\": \"/etc/passwd\", \"stop_hook_active\": \"yes\"}",
     ];
     for client in ["claude-code", "codex", "gemini", "copilot", "opencode"] {
-        for event in
-            ["session-start", "prompt", "before-tool", "after-tool", "stop", "pre-compact", "session-end"]
-        {
+        for event in [
+            "session-start",
+            "prompt",
+            "before-tool",
+            "after-tool",
+            "tool-failure",
+            "stop",
+            "pre-compact",
+            "session-end",
+        ] {
             for payload in broken {
                 let said = scratch.hook_of(client, event, payload);
                 assert_eq!(
@@ -410,9 +417,16 @@ fn whatever_goes_wrong_the_agent_is_not_disturbed() {
     );
     // No store at all is the common case and no fault.
     let bare = Scratch::new();
-    for event in
-        ["session-start", "prompt", "before-tool", "after-tool", "stop", "pre-compact", "session-end"]
-    {
+    for event in [
+        "session-start",
+        "prompt",
+        "before-tool",
+        "after-tool",
+        "tool-failure",
+        "stop",
+        "pre-compact",
+        "session-end",
+    ] {
         let said = bare.hook(event, &[("prompt", Json::text("how do we sign"))]);
         assert_eq!(said.expect(0).text(), "");
     }
@@ -461,7 +475,7 @@ fn a_hook_that_nobody_knows_says_so_and_disturbs_nobody() {
         &scratch.hook_of("claude-code", "lunch", "{}").text(),
         &expect![[r#"
         2> lorelane hook: invalid arguments: `lunch --client claude-code`
-        2> usage: lorelane hook session-start|prompt|before-tool|after-tool|stop|pre-compact|session-end [--client claude-code|codex|gemini|copilot|opencode]
+        2> usage: lorelane hook session-start|prompt|before-tool|after-tool|tool-failure|stop|pre-compact|session-end [--client claude-code|codex|gemini|copilot|opencode]
     "#]],
     );
     assert!(scratch.hook_of("emacs", "prompt", "{}").expect(0).err.contains("--client claude-code|codex"));

@@ -14,14 +14,15 @@ use std::path::{Path, PathBuf};
 /// Beside the index of the records.
 const FILE: &str = "acts";
 const HEAD: &str = "lorelane-acts 1";
-const HEAD_MAX: usize = 128;
-/// A map up to this size is read at once.
-const WHOLE_MAX: u64 = 128 << 10;
+/// The first read of a map: its head, and most directories.
+const START_BYTES: usize = 32 << 10;
+/// The directory has the first line of each block of about this size.
+const BLOCK_BYTES: usize = 8 << 10;
 /// No line is longer.
 const LINE_MAX: usize = 4 << 10;
 /// How much is read of the lines with one prefix, and in all of the error texts.
 const RANGE_MAX: usize = 64 << 10;
-const SYMPTOMS_MAX: usize = 4 << 20;
+const SYMPTOMS_MAX: usize = 512 << 10;
 
 /// The path of the map of the project whose records are in this folder.
 pub(in crate::workspace) fn path(folders: &Folders, records: &Path) -> PathBuf {
@@ -46,108 +47,86 @@ pub(super) fn update(
         return Ok(());
     }
     let mut lines = lines()?;
-    lines.retain(|line| line.len() < LINE_MAX && !line.contains('\n'));
+    lines.retain(|line| !line.is_empty() && line.len() < LINE_MAX && !line.contains('\n'));
     lines.sort_unstable();
-    let mut text = head;
+    let (mut directory, mut body) = (String::new(), String::new());
+    let mut block_end = 0;
     for line in &lines {
-        text.push_str(line);
-        text.push('\n');
+        if body.len() >= block_end {
+            block_end = body.len() + BLOCK_BYTES;
+            directory.push_str(&format!("{} {line}\n", body.len()));
+        }
+        body.push_str(line);
+        body.push('\n');
     }
+    let text = format!("{head}{}\n{directory}{body}", directory.len());
     Ok(write_plain(disk, path, text.as_bytes())?)
 }
 
-/// An open map.
+/// An open map: head, length of the directory, directory, sorted lines.
 #[derive(Debug)]
 pub(super) struct ActMap {
-    source: MapSource,
-    head: String,
+    file: Box<dyn RandomAccessFile>,
     size: u64,
-}
-
-#[derive(Debug)]
-enum MapSource {
-    Memory(Vec<u8>),
-    File(Box<dyn RandomAccessFile>),
+    head: String,
+    /// The offset of each block, with its first line.
+    blocks: Vec<(u64, String)>,
 }
 
 impl ActMap {
     /// Fails if there is no map, or it is not one of this version.
     pub(super) fn open(disk: &dyn Disk, path: &Path) -> io::Result<ActMap> {
+        let invalid = || io::Error::from(io::ErrorKind::InvalidData);
         let mut file = disk.open(path, LinkPolicy::Refused)?;
         let size = file.size()?;
-        let mut source = match size {
-            0..=WHOLE_MAX => MapSource::Memory(file.read_at(0, usize::try_from(size).unwrap_or(0))?),
-            _ => MapSource::File(file),
+        let mut start = read(&mut *file, 0, size, START_BYTES)?;
+        let line_end = |bytes: &[u8], from: usize| {
+            let found = bytes.get(from..)?.iter().position(|byte| *byte == b'\n')?;
+            Some(from + found + 1)
         };
-        let start = source.read(0, size, HEAD_MAX)?;
-        let end = start.iter().position(|byte| *byte == b'\n');
-        let head = end.and_then(|end| String::from_utf8(start[..=end].to_vec()).ok());
-        let head = head.filter(|head| head.starts_with(HEAD));
-        Ok(ActMap { source, head: head.ok_or(io::ErrorKind::InvalidData)?, size })
+        let head_end = line_end(&start, 0).ok_or_else(invalid)?;
+        let head = String::from_utf8(start[..head_end].to_vec()).map_err(|_| invalid())?;
+        let directory_start =
+            line_end(&start, head_end).filter(|_| head.starts_with(HEAD)).ok_or_else(invalid)?;
+        let length = std::str::from_utf8(&start[head_end..directory_start - 1]).ok();
+        let length: usize = length.and_then(|length| length.parse().ok()).ok_or_else(invalid)?;
+        let body = directory_start.checked_add(length).ok_or_else(invalid)?;
+        if body as u64 > size {
+            return Err(invalid());
+        }
+        if body > start.len() {
+            start.append(&mut read(&mut *file, start.len() as u64, size, body - start.len())?);
+        }
+        let directory = std::str::from_utf8(&start[directory_start..body]).map_err(|_| invalid())?;
+        let blocks = directory.lines().map(|line| {
+            let (offset, line) = line.split_once(' ')?;
+            Some((body as u64 + offset.parse::<u64>().ok()?, line.to_owned()))
+        });
+        let blocks = blocks.collect::<Option<Vec<_>>>().ok_or_else(invalid)?;
+        Ok(ActMap { file, size, head, blocks })
     }
 
     /// The entries whose lines begin with this text.
     pub(super) fn with_prefix(&mut self, prefix: &str) -> io::Result<Vec<ActEntry>> {
-        let begin = self.first_at_least(prefix.as_bytes())?;
+        // The lines may begin in the block before the first one that is not less.
+        let after = self.blocks.partition_point(|(_, line)| line.as_str() < prefix);
+        let Some((begin, _)) = self.blocks.get(after.saturating_sub(1)) else { return Ok(Vec::new()) };
+        let is_last = self.blocks.get(after).is_none_or(|(_, line)| !line.starts_with(prefix));
+        let end =
+            if is_last { self.blocks.get(after).map_or(self.size, |(offset, _)| *offset) } else { self.size };
         // Error texts are few and short, and cannot be found by their beginning.
         let max = if prefix == "s" { SYMPTOMS_MAX } else { RANGE_MAX };
-        let mut step = LINE_MAX;
-        loop {
-            let range = self.source.read(begin, self.size, step)?;
-            let lines = range.split(|byte| *byte == b'\n');
-            let ends = lines.clone().any(|line| !line.starts_with(prefix.as_bytes()));
-            if ends || step >= max || range.len() < step {
-                let found = lines.take_while(|line| line.starts_with(prefix.as_bytes()));
-                let found = found.filter_map(|line| ActEntry::parse(std::str::from_utf8(line).ok()?));
-                return Ok(found.collect());
-            }
-            step = (step * 4).min(max);
-        }
-    }
-
-    /// The offset of the first line that is not less than this text.
-    fn first_at_least(&mut self, text: &[u8]) -> io::Result<u64> {
-        let (mut low, mut high) = (self.head.len() as u64, self.size);
-        while low < high {
-            let middle = low + (high - low) / 2;
-            let (begin, line) = self.line_after(middle, low)?;
-            if begin < high && line.as_slice() < text {
-                low = begin + line.len() as u64 + 1;
-            } else {
-                high = middle;
-            }
-        }
-        Ok(low)
-    }
-
-    /// The first line that begins at this offset or later. A line begins at `start`.
-    fn line_after(&mut self, offset: u64, start: u64) -> io::Result<(u64, Vec<u8>)> {
-        let from = if offset > start { offset - 1 } else { offset };
-        let block = self.source.read(from, self.size, 2 * LINE_MAX)?;
-        let skipped = match offset > start {
-            true => block.iter().position(|byte| *byte == b'\n').map_or(block.len(), |end| end + 1),
-            false => 0,
-        };
-        let rest = &block[skipped..];
-        let line = rest.split(|byte| *byte == b'\n').next().unwrap_or_default();
-        Ok((from + skipped as u64, line.to_vec()))
+        let bytes = read(&mut *self.file, *begin, end, max)?;
+        let lines = bytes.split(|byte| *byte == b'\n').skip_while(|line| *line < prefix.as_bytes());
+        let found = lines.take_while(|line| line.starts_with(prefix.as_bytes()));
+        Ok(found.filter_map(|line| ActEntry::parse(std::str::from_utf8(line).ok()?)).collect())
     }
 }
 
-impl MapSource {
-    /// At most `length` bytes from this offset.
-    fn read(&mut self, offset: u64, size: u64, length: usize) -> io::Result<Vec<u8>> {
-        let left = usize::try_from(size.saturating_sub(offset)).unwrap_or(usize::MAX);
-        let length = length.min(left);
-        match self {
-            MapSource::File(file) => file.read_at(offset, length),
-            MapSource::Memory(bytes) => {
-                let begin = usize::try_from(offset).unwrap_or(usize::MAX).min(bytes.len());
-                let end = begin.saturating_add(length).min(bytes.len());
-                Ok(bytes[begin..end].to_vec())
-            }
-        }
-    }
+/// At most `length` bytes from this offset, up to `end`.
+fn read(file: &mut dyn RandomAccessFile, offset: u64, end: u64, length: usize) -> io::Result<Vec<u8>> {
+    let left = usize::try_from(end.saturating_sub(offset)).unwrap_or(usize::MAX);
+    file.read_at(offset, length.min(left))
 }
 
 #[cfg(test)]
@@ -191,15 +170,29 @@ mod tests {
         let folder = std::env::temp_dir().join(format!("lorelane-acts-bad-{}", std::process::id()));
         std::fs::create_dir_all(&folder).unwrap();
         let path = folder.join(FILE);
-        for text in ["", "\n", "x", "lorelane-acts 0 1\n", "lorelane-acts 1 7", "\u{0}\u{0}\n"] {
+        for text in [
+            "",
+            "\n",
+            "x",
+            "lorelane-acts 0 1\n0\n",
+            "lorelane-acts 1 7",
+            "lorelane-acts 1 7\n",
+            "lorelane-acts 1 7\n99999999999999999999\n",
+            "lorelane-acts 1 7\n5\n0 fa\n",
+            "lorelane-acts 1 7\n5\nx fa\n",
+            "\u{0}\u{0}\n",
+        ] {
             std::fs::write(&path, text).unwrap();
             assert!(ActMap::open(&RealDisk, &path).is_err(), "{text:?}");
             update(&RealDisk, &path, &[7], || Ok(vec!["fa\t0\tconstraint/x".to_owned()])).unwrap();
             assert_eq!(ActMap::open(&RealDisk, &path).unwrap().with_prefix("fa\t").unwrap().len(), 1);
         }
         // A damaged one finds nothing, or what is still a line.
-        std::fs::write(&path, "lorelane-acts 1 7\nfa\t0\nfa\tx\tconstraint/x\nfa\t0\tconstraint/x\n\u{0}")
-            .unwrap();
+        std::fs::write(
+            &path,
+            "lorelane-acts 1 7\n5\n0 fa\nfa\t0\nfa\tx\tconstraint/x\nfa\t0\tconstraint/x\n\u{0}",
+        )
+        .unwrap();
         let found = ActMap::open(&RealDisk, &path).unwrap().with_prefix("fa\t").unwrap();
         assert_eq!(found.len(), 1);
         std::fs::remove_dir_all(folder).unwrap();

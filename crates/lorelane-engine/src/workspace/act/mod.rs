@@ -18,7 +18,7 @@ use crate::workspace::open::{ProjectLocation, notes, trust};
 use crate::workspace::project::Project;
 use crate::workspace::write_guard::{LINKS_MAX, real_path, text, with_slashes};
 use crate::workspace::{Reminders, Workspace};
-use lorelane_core::act::{ActEntry, Command, ToolAct};
+use lorelane_core::act::{ActEntry, Command, FailureOutput, ToolAct};
 use lorelane_core::briefing::{CurrentMemory, ReminderRule};
 use lorelane_core::corpus::MemorySummary;
 use lorelane_core::dialect::Dialect;
@@ -73,7 +73,7 @@ fn tool_act(env: &Env, start: &Path, project: &Path, call: &ToolCall<'_>) -> Too
     let (folder, home) = (text(&start), env.home().map(|home| text(&home)));
     let named = env.var(Var::ClaudeProjectDir).map(|project| project.replace('\\', "/"));
     let around = ShellContext { folder: &folder, home: home.as_deref(), project: named.as_deref() };
-    let mut act = ToolAct { failure: call.failure.map(str::to_owned), ..ToolAct::default() };
+    let mut act = ToolAct { failure: call.failure.map(FailureOutput::of), ..ToolAct::default() };
     for tool in call.tools {
         let tool = with_slashes(tool);
         let targets = tool.targets(&around).places;
@@ -144,7 +144,8 @@ impl ActContext {
             return Ok(None);
         }
         let ledger = self.project.ledger(&self.disk);
-        let shown = shown_in_session(&ledger.lines_of(call.session), &[LedgerEvent::Tool]);
+        let shown =
+            shown_in_session(&ledger.lines_of_event(call.session, LedgerEvent::Tool), &[LedgerEvent::Tool]);
         let briefing = rule.select_for_act(act, entries, &shown, |address| self.current(address));
         if briefing.reminders.is_empty() {
             return Ok(None);
