@@ -18,7 +18,7 @@ mod write_guard;
 
 pub use crate::failure::{Failure, UnclearName};
 pub use crate::finding::Finding;
-pub use act::{ToolCall, act_reminder};
+pub use act::ToolCall;
 pub use capture::{
     AskPolicy, ConsolidationReport, DraftRequest, ItemOutcome, ItemResult, SessionCapture, StopContext,
     StopRequest, Task, TranscriptSource, TriageResult, Turn,
@@ -36,7 +36,7 @@ pub use recall::{
     Reminders, WhyReport, sort_newest_first,
 };
 pub use write_guard::{
-    AuditResult, ExternalWrites, PreviousMemory, audit_external_writes, guard, guard_by_name,
+    AuditResult, ExternalWrites, PreviousMemory, ToolProject, audit_external_writes, guard, guard_by_name,
 };
 
 use crate::backend::Backend;

@@ -7,7 +7,8 @@ use lorelane_core::ledger::LedgerLine;
 use lorelane_engine::env::Env;
 use lorelane_engine::hooklog;
 use lorelane_engine::workspace::{
-    self, AskPolicy, AuditResult, Failure, StopRequest, ToolCall, TranscriptSource, Turn, Workspace,
+    self, AskPolicy, AuditResult, Failure, StopRequest, ToolCall, ToolProject, TranscriptSource, Turn,
+    Workspace,
 };
 
 pub(super) fn run(env: &Env, call: &HookCall) -> Result<HookAnswer, Failure> {
@@ -15,7 +16,7 @@ pub(super) fn run(env: &Env, call: &HookCall) -> Result<HookAnswer, Failure> {
         // Runs before every tool, so it does not even open the store.
         HookEvent::BeforeTool => before_tool(env, call),
         HookEvent::AfterTool => after_tool(env, call),
-        HookEvent::ToolFailure => remind(env, call),
+        HookEvent::ToolFailure => remind(&ToolProject::new(env, &call.start), call),
         HookEvent::SessionStart => standing(env, call),
         HookEvent::Prompt => brief(env, call),
         HookEvent::Stop => stop(env, call),
@@ -33,29 +34,31 @@ fn open(env: &Env, call: &HookCall) -> Result<Workspace, Failure> {
 }
 
 fn before_tool(env: &Env, call: &HookCall) -> Result<HookAnswer, Failure> {
-    let denial = call.facts.tools.iter().find_map(|tool| workspace::guard(env, &call.start, tool));
-    match denial {
+    let project = ToolProject::new(env, &call.start);
+    match call.facts.tools.iter().find_map(|tool| project.guard(tool)) {
         Some(denial) => Ok(HookAnswer::Deny(denial.to_string())),
-        None => remind(env, call),
+        None => remind(&project, call),
     }
 }
 
 /// The memories that name what the tool touches. They come with the first event that the client delivers.
-fn remind(env: &Env, call: &HookCall) -> Result<HookAnswer, Failure> {
+fn remind(project: &ToolProject<'_>, call: &HookCall) -> Result<HookAnswer, Failure> {
     let (event, first) = (call.event, call.client.first_tool_event());
     let tools = if event == first { call.facts.tools.as_slice() } else { &[] };
     // Before a tool nothing has failed yet.
     let failure = call.facts.failure.as_deref().filter(|_| event != HookEvent::BeforeTool);
     let tool = ToolCall { client: call.client.name(), session: &call.facts.session, tools, failure };
-    let text = workspace::act_reminder(env, &call.start, &tool)?;
-    Ok(text.map_or(HookAnswer::Nothing, HookAnswer::Context))
+    Ok(project.reminder(&tool)?.map_or(HookAnswer::Nothing, HookAnswer::Context))
 }
 
 /// Audits the lane after a tool, whatever the tool was: any program may have written there.
 fn after_tool(env: &Env, call: &HookCall) -> Result<HookAnswer, Failure> {
     let examined = workspace::audit_external_writes(env, &call.start, &call.facts.tools)?;
     let objections: Vec<String> = examined.iter().filter_map(AuditResult::objection).collect();
-    if objections.is_empty() { remind(env, call) } else { Ok(HookAnswer::Object(objections.join("\n"))) }
+    if objections.is_empty() {
+        return remind(&ToolProject::new(env, &call.start), call);
+    }
+    Ok(HookAnswer::Object(objections.join("\n")))
 }
 
 fn standing(env: &Env, call: &HookCall) -> Result<HookAnswer, Failure> {

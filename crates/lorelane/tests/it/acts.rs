@@ -6,7 +6,7 @@ use lorelane_core::json::{Json, JsonFormat};
 use std::fs;
 
 const SCHEMA: &str = "create constraint --title 'Schema changes need a migration' --set kind=policy \
-    --set 'rule=Write a migration for every change of the schema' --set impact=Deploys fail --set severity=high \
+    --set 'rule=Write a migration for every change of the schema' --set 'impact=Deploys fail' --set severity=high \
     --set active=true --set 'related_files=[\"db/schema.sql\"]'";
 const DEPLOY: &str = "create runbook --title 'Deploy the shop' --set 'trigger=a release' \
     --set 'steps=[\"Run `make deploy`\"]' --set 'verification=The shop answers' \

@@ -9,14 +9,13 @@ pub(in crate::workspace) use map::path as map_path;
 
 use crate::config::ConfigFiles;
 use crate::disk::{Disk, RealDisk};
-use crate::env::{Env, Folders, Var};
+use crate::env::{Env, Folders};
 use crate::failure::Failure;
 use crate::index::Index;
 use crate::setup::is_trial;
-use crate::workspace::open::locate::locate;
 use crate::workspace::open::{ProjectLocation, notes, trust};
 use crate::workspace::project::Project;
-use crate::workspace::write_guard::{LINKS_MAX, real_path, text, with_slashes};
+use crate::workspace::write_guard::{LINKS_MAX, ToolProject, real_path, text, with_slashes};
 use crate::workspace::{Reminders, Workspace};
 use lorelane_core::act::{ActEntry, Command, FailureOutput, ToolAct};
 use lorelane_core::briefing::{CurrentMemory, ReminderRule};
@@ -44,42 +43,40 @@ pub struct ToolCall<'c> {
     pub failure: Option<&'c str>,
 }
 
-/// The text that comes with a tool call in the folder `start`; `None` for nearly all. Each memory comes once per
-/// session, and again if it changed.
-pub fn act_reminder(env: &Env, start: &Path, call: &ToolCall<'_>) -> Result<Option<String>, Failure> {
-    // Without a session it would come with every call.
-    if call.session.is_empty() || (call.tools.is_empty() && call.failure.is_none()) {
-        return Ok(None);
+impl ToolProject<'_> {
+    /// The text that comes with a tool call; `None` for nearly all. Each memory comes once per session, and again if
+    /// it changed.
+    pub fn reminder(&self, call: &ToolCall<'_>) -> Result<Option<String>, Failure> {
+        // Without a session it would come with every call.
+        if call.session.is_empty() || (call.tools.is_empty() && call.failure.is_none()) {
+            return Ok(None);
+        }
+        let Some(located) = self.located() else { return Ok(None) };
+        let Some(path) = map::path_in(self.env, &located.lane) else { return Ok(None) };
+        let Ok(mut map) = ActMap::open(&RealDisk, &path) else { return Ok(None) };
+        let act = self.with_context(|around| tool_act(around, &located.project, call));
+        let mut entries: Vec<ActEntry> = Vec::new();
+        for probe in act.probes() {
+            // A map that cannot be read is written again by the next prompt.
+            entries.extend(map.with_prefix(&probe).unwrap_or_default());
+        }
+        entries.retain(|entry| act.touches(&entry.key));
+        if entries.is_empty() {
+            return Ok(None);
+        }
+        ActContext::open(self.env, located.clone())?.remind(call, &act, entries)
     }
-    let located = locate(&RealDisk, start)?;
-    let Some(path) = map::path_in(env, &located.lane) else { return Ok(None) };
-    let Ok(mut map) = ActMap::open(&RealDisk, &path) else { return Ok(None) };
-    let act = tool_act(env, start, &located.project, call);
-    let mut entries: Vec<ActEntry> = Vec::new();
-    for probe in act.probes() {
-        // A map that cannot be read is written again by the next prompt.
-        entries.extend(map.with_prefix(&probe).unwrap_or_default());
-    }
-    entries.retain(|entry| act.touches(&entry.key));
-    if entries.is_empty() {
-        return Ok(None);
-    }
-    ActContext::open(env, located)?.remind(call, &act, entries)
 }
 
 /// What the tools of a call touch, with paths relative to the project.
-fn tool_act(env: &Env, start: &Path, project: &Path, call: &ToolCall<'_>) -> ToolAct {
-    let start = env.cwd.join(start);
-    let (folder, home) = (text(&start), env.home().map(|home| text(&home)));
-    let named = env.var(Var::ClaudeProjectDir).map(|project| project.replace('\\', "/"));
-    let around = ShellContext { folder: &folder, home: home.as_deref(), project: named.as_deref() };
+fn tool_act(around: &ShellContext<'_>, project: &Path, call: &ToolCall<'_>) -> ToolAct {
     let mut act = ToolAct { failure: call.failure.map(FailureOutput::of), ..ToolAct::default() };
     for tool in call.tools {
         let tool = with_slashes(tool);
-        let targets = tool.targets(&around).places;
+        let targets = tool.targets(around).places;
         let files = targets.iter().filter_map(|target| target.file());
         act.paths.extend(files.filter_map(|file| inside(project, file)));
-        for run in tool.programs(&around) {
+        for run in tool.programs(around) {
             let script = |program: &str| match (program.starts_with('/'), &run.folder) {
                 (true, _) => inside(project, program),
                 (false, Some(folder)) => inside(project, &format!("{folder}/{program}")),
