@@ -201,11 +201,11 @@ fn reminders_are_explained_by_the_fields_that_machines_know() {
         why
             {v number, line {at text, client text, session text, event text, query text, tokens number, shown [{address text, because text}], left_out []}}
         why last
-            {v number, line {at text, client text, session text, event text, query text, tokens number, shown [{address text, score number, parts, tokens number}], left_out [{address text, score number, parts, rule text}]}}
+            {v number, line {at text, client text, session text, event text, query text, tokens number, shown [{address text, score number, parts, tokens number, digest text}], left_out [{address text, score number, parts, rule text}]}}
         why use-jwt
-            {v number, address text, shown bool, rule null, since null, line {at text, client text, session text, event text, query text, tokens number, shown [{address text, score number, parts, tokens number}], left_out [{address text, score number, parts, rule text}]}}
+            {v number, address text, shown bool, rule null, since null, line {at text, client text, session text, event text, query text, tokens number, shown [{address text, score number, parts, tokens number, digest text}], left_out [{address text, score number, parts, rule text}]}}
         why rotate-jwt-keys
-            {v number, address text, shown bool, rule text, since null, line {at text, client text, session text, event text, query text, tokens number, shown [{address text, score number, parts, tokens number}], left_out [{address text, score number, parts, rule text}]}}
+            {v number, address text, shown bool, rule text, since null, line {at text, client text, session text, event text, query text, tokens number, shown [{address text, score number, parts, tokens number, digest text}], left_out [{address text, score number, parts, rule text}]}}
     "#]].assert_eq(&seen);
 }
 

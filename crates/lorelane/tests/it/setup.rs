@@ -555,7 +555,7 @@ fn latency_runs_what_is_installed_as_the_client_would() {
     let timings = scratch.json("doctor --latency");
     let hooks = timings.at("hooks").unwrap().as_list().unwrap();
     let log = fs::read_to_string(log).unwrap();
-    assert_eq!(hooks.len(), 7 + 7 + 6 + 6 + 6);
+    assert_eq!(hooks.len(), 8 + 7 + 6 + 6 + 6);
     assert_eq!(log.lines().count(), 50 * hooks.len());
     for hook in hooks {
         let client = hook.at("client").unwrap().as_text().unwrap();

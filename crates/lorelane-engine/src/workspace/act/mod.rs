@@ -175,18 +175,24 @@ impl Workspace {
         let Some(path) = self.folders.as_ref().map(|folders| map::path(folders, &files.root)) else {
             return Ok(());
         };
-        let mut generations = Vec::new();
-        for lane in &mut self.lanes {
-            generations.push(lane.with_index(Index::act_generation)?);
-        }
+        let generations = self.act_generations()?;
         let lanes = &mut self.lanes;
-        map::update(&*self.disk, &path, &generations, || {
+        let is_new = map::update(&*self.disk, &path, &generations, || {
             let mut lines = Vec::new();
             for lane in lanes {
                 lines.append(&mut lane.with_index(Index::act_lines)?);
             }
             Ok(lines)
-        })
+        })?;
+        // A `forget` that came between must not find its memory in a map that is written after it.
+        if is_new && self.act_generations()? != generations {
+            self.disk.remove_file(&path).map_err(|source| Failure::io("remove", &path, source))?;
+        }
+        Ok(())
+    }
+
+    fn act_generations(&mut self) -> Result<Vec<i64>, Failure> {
+        self.lanes.iter_mut().map(|lane| lane.with_index(Index::act_generation)).collect()
     }
 }
 

@@ -632,6 +632,6 @@ fn documents_have_the_fields_that_clients_know() {
         memory_review_captures {}
             {tasks [], open number, notes []}
         after a prompt
-            {says text, prompt {at text, client text, session text, event text, query text, tokens number, shown [{address text, score number, parts, tokens number}], left_out []}}
+            {says text, prompt {at text, client text, session text, event text, query text, tokens number, shown [{address text, score number, parts, tokens number, digest text}], left_out []}}
     "#]].assert_eq(&seen);
 }
