@@ -178,7 +178,7 @@ fn why_shows_what_came_with_a_tool() {
     let scratch = project(&[SCHEMA]);
     scratch.edits("a", "db/schema.sql");
     let expected = "2026-03-01T12:00:00Z claude-code, tool, session a\nTool: edit db/schema.sql\n\
-                    Shown (64 tokens):\n       constraint/schema-changes-need-a-migration (it names db/schema.sql)\n";
+                    Shown (68 tokens):\n       constraint/schema-changes-need-a-migration (it names db/schema.sql)\n";
     assert_eq!(scratch.lorelane("why").expect(0).out, expected);
     let why = scratch.lorelane("why schema-changes-need-a-migration").expect(0).out;
     assert!(
@@ -192,7 +192,7 @@ fn it_can_be_turned_off_and_small_budgets_show_less() {
     let scratch = project(&[SCHEMA]);
     scratch.lorelane("config set briefing.act_max_tokens 0").expect(0);
     assert_eq!(scratch.edits("a", "db/schema.sql"), "");
-    scratch.lorelane("config set briefing.act_max_tokens 50").expect(0);
+    scratch.lorelane("config set briefing.act_max_tokens 62").expect(0);
     let shown = scratch.edits("a", "db/schema.sql");
     assert!(shown.contains("Schema changes") && !shown.contains("Write a migration"), "{shown}");
     scratch.configure(r#"{"retrieval": {"enabled": false}}"#);
