@@ -100,7 +100,15 @@ impl Ledger {
             return String::new();
         }
         let read = self.disk.read_tail(path, RECENT_BYTES as u64).ok().flatten();
-        read.map_or_else(String::new, |(bytes, _)| String::from_utf8_lossy(&bytes).into_owned())
+        let Some((mut bytes, offset)) = read else { return String::new() };
+        // A tail begins within a line, maybe within a character: without that part it need not be copied.
+        if offset > 0
+            && let Some(end) = bytes.iter().position(|byte| *byte == b'\n')
+        {
+            bytes.drain(..=end);
+        }
+        String::from_utf8(bytes)
+            .unwrap_or_else(|fault| String::from_utf8_lossy(fault.as_bytes()).into_owned())
     }
 
     fn read(&self, path: &Path) -> Vec<LedgerLine> {
