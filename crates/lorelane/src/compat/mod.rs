@@ -79,15 +79,15 @@ impl ScriptOutput {
 
     fn notices(&mut self, notices: &[Notice]) {
         for notice in notices {
-            let head = match notice {
-                Notice::Fixed { .. } => "[AUTO-FIX]",
-                Notice::Warning(_) => "[WARN]",
+            let line = match notice {
+                Notice::Fixed { field, what } => format!("[AUTO-FIX] {field}: {}", script_wording(what)),
+                Notice::Warning(text) => format!("[WARN] {text}"),
                 // Its wording comes from the skill of `claude-memory`, not from the scripts.
-                Notice::Leaving { .. } => "WARNING:",
+                Notice::Leaving { .. } => format!("WARNING: {}", notice.text()),
                 // The scripts accepted any path.
                 Notice::NoSuchFiles(_) => continue,
             };
-            self.warn(&format!("{head} {}", notice.text()));
+            self.warn(&line);
         }
     }
 
@@ -96,5 +96,20 @@ impl ScriptOutput {
         let _ = std::io::stderr().write_all(printable(&secret::masked(&self.err)).as_bytes());
         let _ = std::io::stdout().write_all(printable(&secret::masked(&self.out)).as_bytes());
         ExitCode::from(self.code)
+    }
+}
+
+/// What `compat` prints for a fix or a fault. Callers may look for it, so it stays as it is.
+fn script_wording(what: &str) -> &str {
+    match what {
+        "removed control characters and the markers of index.md" => {
+            "stripped control chars/index-injection markers"
+        }
+        "no usable tag, set to ['untagged']" => "empty after dedup, set to ['untagged']",
+        "at most 12, the rest were dropped" => "truncated to TAG_CAP (12)",
+        "a memory belongs in the folder of its category, with a name of a-z, 0-9 and -" => {
+            "a memory lies in the folder of its category, under a name of a-z, 0-9 and -"
+        }
+        same => same,
     }
 }

@@ -140,7 +140,7 @@ fn a_disabled_category_takes_a_memory_with_a_warning() {
         &expect![[r#"
         Created decision/other
         2> warning: the category decision is disabled: this memory is saved but not shown to agents; `lorelane config set categories.decision.enabled true` enables it
-        2> fixed: tags: empty after dedup, set to ['untagged']
+        2> fixed: tags: no usable tag, set to ['untagged']
     "#]],
     );
     assert!(scratch.lorelane("status").out.contains("(disabled)"));

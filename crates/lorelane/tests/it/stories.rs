@@ -274,7 +274,7 @@ fn the_folder_is_shared_with_claude_codes_own_memory() {
     }
 }
 
-// `doctor` named `decisions/notes.txt` and not a memory that stood beside the folder where it would be read.
+// `doctor` named `decisions/notes.txt` and not a memory beside the folder where it would be read.
 #[test]
 fn doctor_names_files_that_lie_where_nobody_reads_them() {
     let scratch = Scratch::with_jwt();
@@ -636,7 +636,7 @@ fn a_new_session_pushes_the_oldest_out_in_one_receipt_and_one_undo() {
         &expect![[r#"
             Created session_summary/session-5
             Retired session_summary/session-0: Session rolling window: exceeded max_retained limit
-            2> fixed: tags: empty after dedup, set to ['untagged']
+            2> fixed: tags: no usable tag, set to ['untagged']
             2> warning: Session session-0 contains unique content not captured elsewhere: Rotated signing keys. Consider saving these before retirement.
         "#]],
     );
@@ -1022,7 +1022,7 @@ fn the_tour_tells_its_story() {
     assert_eq!(before, scratch.tree(), "the tour leaves nothing behind");
 }
 
-/// The commands of the help, with the group each stands in.
+/// The commands of the help, with the group of each.
 fn helped(scratch: &Scratch) -> Vec<(String, String)> {
     let help = scratch.lorelane("--help").expect(0).out;
     let (mut group, mut commands) = (String::new(), Vec::new());

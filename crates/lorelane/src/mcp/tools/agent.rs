@@ -64,7 +64,7 @@ const TOOLS: &[Tool] = &[
     Tool {
         name: "memory_read",
         title: "Read one memory",
-        about: "Read the file of one memory, with its revision. Markup in it is escaped: &lt; &gt; &amp; stand for < > &.",
+        about: "Read the file of one memory, with its revision. Markup in it is escaped: &lt; &gt; &amp; mean < > &.",
         effect: ToolEffect::Reads,
         takes: &[required("address", ArgumentType::Text { max: NAME_MAX }, ADDRESS)],
         voice: ErrorFormat::Plain,
