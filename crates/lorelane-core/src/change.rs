@@ -123,7 +123,7 @@ pub struct Outcome {
     pub address: Address,
     pub path: RelPath,
     pub title: String,
-    pub deed: Effect,
+    pub effect: Effect,
 }
 
 #[derive(Clone, Debug, PartialEq)]

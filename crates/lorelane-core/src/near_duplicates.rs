@@ -26,11 +26,11 @@ enum SimilarityBasis {
 
 impl Fingerprint {
     pub fn of(doc: &DocView<'_>) -> Fingerprint {
-        let direction = doc.vector();
-        if direction.is_zero() {
+        let vector = doc.vector();
+        if vector.is_zero() {
             return Fingerprint::new(SimilarityBasis::Terms, folded_terms(doc));
         }
-        let small = QuantizedVector::of(&direction);
+        let small = QuantizedVector::of(&vector);
         Fingerprint::new(SimilarityBasis::Meaning, small.steps().map(i16::from))
     }
 

@@ -17,7 +17,7 @@ use super::run::{self, Hooking};
 use super::scenario;
 use crate::failure::Failure;
 use crate::repo;
-use crate::tool_cache::Cellar;
+use crate::tool_cache::ToolCache;
 
 const FIXTURES: &str = "crates/lorelane/tests/fixtures/payloads";
 
@@ -61,7 +61,7 @@ impl Recorded {
     }
 }
 
-pub fn run(cellar: &Cellar, clients: &[&'static Client], choice: &Choice) -> Result<(), Failure> {
+pub fn run(tool_cache: &ToolCache, clients: &[&'static Client], choice: &Choice) -> Result<(), Failure> {
     let folder = repo::root().join("xtask/clients/recordings");
     let scenarios = scenario::read_folder(&folder)?;
     for client in clients {
@@ -70,7 +70,7 @@ pub fn run(cellar: &Cellar, clients: &[&'static Client], choice: &Choice) -> Res
         for scenario in &scenarios {
             if named(&scenario.name) && scenario.clients.iter().any(|word| client.is_called(word)) {
                 let outcome = run::run(
-                    cellar,
+                    tool_cache,
                     client,
                     scenario.clone(),
                     Path::new("/bin/true"),

@@ -142,7 +142,7 @@ impl Session<'_> {
     /// Commits the plan, or only previews it with `--dry-run`, and prints the result.
     fn commit(&self, workspace: &mut Workspace, plan: &Plan, change: ChangeArgs) -> CliResult {
         let receipt = if change.dry_run { workspace.preview(plan)? } else { workspace.commit(plan)? };
-        let changed = receipt.outcomes.iter().any(|outcome| !matches!(outcome.deed, Effect::Already(_)));
+        let changed = receipt.outcomes.iter().any(|outcome| !matches!(outcome.effect, Effect::Already(_)));
         match unchanged(plan).filter(|_| !self.json && !changed) {
             Some(why) => output::unchanged(&receipt, why),
             None => output::receipt(&receipt, self.json, change.dry_run),

@@ -138,7 +138,7 @@ fn outcome_text(outcome: &Outcome, dry_run: bool) -> String {
         true => format!("Would {planned} {address}"),
         false => format!("{done} {address}"),
     };
-    match &outcome.deed {
+    match &outcome.effect {
         Effect::Created => did("Created", "create"),
         Effect::Revised { renamed_from: Some((old, _)), .. } => {
             format!("{} (renamed from {old})", did("Updated", "update"))

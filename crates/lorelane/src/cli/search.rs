@@ -162,7 +162,7 @@ pub(super) fn explained(parts: &[ScorePart]) -> String {
 fn batch(session: &Session<'_>, args: &SearchArgs, questions: &Path) -> CliResult {
     let mut workspace = session.open()?;
     // Loading the model takes longer than one query, so only a batch does it.
-    match workspace.maintenance().shelf().and_then(|shelf| shelf.load()) {
+    match workspace.maintenance().model_store().and_then(|models| models.load()) {
         Ok(model) => model.into_iter().for_each(|model| workspace.recall().set_reranker(model)),
         Err(ModelError::NoHome) => {}
         Err(fault) => output::err(&format!("warning: {fault}\nhint: {}", fault.hint())),

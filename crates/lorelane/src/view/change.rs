@@ -37,7 +37,7 @@ impl<'r> ReceiptView<'r> {
 
 impl<'r> OutcomeView<'r> {
     fn of(outcome: &'r Outcome) -> OutcomeView<'r> {
-        let (did, renamed_from) = match &outcome.deed {
+        let (did, renamed_from) = match &outcome.effect {
             Effect::Created => ("created", None),
             Effect::Revised { renamed_from, .. } => ("updated", renamed_from.as_ref()),
             Effect::Transitioned { to, .. } => (to.name(), None),

@@ -58,7 +58,7 @@ pub(super) fn object_of<'d>(
 pub(super) fn memory(mut record: Object, address: Address) -> Option<Memory> {
     let category = address.category()?;
     let time = |record: &Object, key: &str| record.text(key).and_then(Timestamp::parse).map(|(at, _)| at);
-    let circumstances = |record: &mut Object, at: &str, reason: &str| {
+    let when_and_why = |record: &mut Object, at: &str, reason: &str| {
         (time(record, at), record.remove(reason).and_then(Json::into_text))
     };
     let lifecycle = match record.get("record_status") {
@@ -66,11 +66,11 @@ pub(super) fn memory(mut record: Object, address: Address) -> Option<Memory> {
         Some(status) => match Status::parse(status.as_text()?)? {
             Status::Active => Lifecycle::Active,
             Status::Retired => {
-                let (at, reason) = circumstances(&mut record, "retired_at", "retired_reason");
+                let (at, reason) = when_and_why(&mut record, "retired_at", "retired_reason");
                 Lifecycle::Retired { at, reason }
             }
             Status::Archived => {
-                let (at, reason) = circumstances(&mut record, "archived_at", "archived_reason");
+                let (at, reason) = when_and_why(&mut record, "archived_at", "archived_reason");
                 Lifecycle::Archived { at, reason }
             }
         },

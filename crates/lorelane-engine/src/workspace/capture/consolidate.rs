@@ -327,13 +327,14 @@ impl SessionCapture<'_> {
         }
         let plan = plan(item, proposal, resolution.action, &address, change);
         let preview = with_emptied(self.workspace.preview(&plan), &address, emptied)?;
-        let unchanged = |outcome: &Outcome| matches!(outcome.deed, Effect::Already(_));
+        let unchanged = |outcome: &Outcome| matches!(outcome.effect, Effect::Already(_));
         // An origin mark on an unchanged memory would be a change for its own sake.
         if resolution.action == Action::Update && preview.outcomes.last().is_some_and(unchanged) {
             return Ok(ItemOutcome::Noop { why: format!("{address} already says this") });
         }
         let receipt = if dry_run { preview } else { self.workspace.commit(&plan)? };
-        let revised = receipt.outcomes.iter().find(|outcome| matches!(outcome.deed, Effect::Revised { .. }));
+        let revised =
+            receipt.outcomes.iter().find(|outcome| matches!(outcome.effect, Effect::Revised { .. }));
         let address = revised.map_or(address, |outcome| outcome.address.clone());
         notices.extend(receipt.notices);
         Ok(ItemOutcome::Saved {

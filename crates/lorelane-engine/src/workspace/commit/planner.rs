@@ -99,7 +99,7 @@ impl Planner<'_> {
         let draft = Draft::Whole(text.to_owned());
         let draft = self.lane.dialect.parse_draft(&draft);
         self.guard_draft(address, None, &draft)?;
-        let mut composed = self.lane.dialect.compose(address, None, draft, &self.circumstances(None))?;
+        let mut composed = self.lane.dialect.compose(address, None, draft, &self.write_context(None))?;
         self.guard_secrets(None, &mut composed.memory)?;
         self.warn_of_policy(address)?;
         let edits = self.written_from(composed.base_text.take(), &composed.memory)?;
@@ -203,8 +203,8 @@ impl Planner<'_> {
         }
         let parsed = self.lane.dialect.parse_draft(draft);
         self.guard_draft(address, Some(&standing.memory), &parsed)?;
-        let circumstances = self.circumstances(Some(&standing.memory));
-        let mut composed = self.lane.dialect.compose(address, Some(&standing), parsed, &circumstances)?;
+        let context = self.write_context(Some(&standing.memory));
+        let mut composed = self.lane.dialect.compose(address, Some(&standing), parsed, &context)?;
         self.staged.notices.append(&mut composed.notices);
         let rewritten =
             composed.base_text.as_ref().is_some_and(|template| *template != standing.document.text);
@@ -225,8 +225,8 @@ impl Planner<'_> {
         self.warn_of_files(&standing.memory.about, &composed.memory);
         self.take(edits);
         let path = self.place(&composed.memory.address)?;
-        let deed = Effect::Revised { revised: composed.memory.revised, renamed_from };
-        self.outcome(&composed.memory, path, deed);
+        let effect = Effect::Revised { revised: composed.memory.revised, renamed_from };
+        self.outcome(&composed.memory, path, effect);
         Ok(())
     }
 
@@ -524,7 +524,7 @@ impl Planner<'_> {
         Ok(self.lane.dialect.write(Some(&file.document), None, Some(memory))?)
     }
 
-    fn circumstances(&self, old: Option<&Memory>) -> WriteContext {
+    fn write_context(&self, old: Option<&Memory>) -> WriteContext {
         let gone = |file: &&String| !self.is_there(file);
         let about = old.map(|old| old.about.as_slice()).unwrap_or_default();
         WriteContext { now: self.workspace.now, gone: about.iter().filter(gone).cloned().collect() }
@@ -546,8 +546,8 @@ impl Planner<'_> {
         }
     }
 
-    fn outcome(&mut self, memory: &Memory, path: RelPath, deed: Effect) {
-        let outcome = Outcome { address: memory.address.clone(), path, title: memory.title.clone(), deed };
+    fn outcome(&mut self, memory: &Memory, path: RelPath, effect: Effect) {
+        let outcome = Outcome { address: memory.address.clone(), path, title: memory.title.clone(), effect };
         self.staged.outcomes.push(outcome);
     }
 }

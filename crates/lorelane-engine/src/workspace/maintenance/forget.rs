@@ -165,7 +165,7 @@ impl Maintenance<'_> {
         let mut writer = documents.begin()?;
         if writer.uses_fallback_journal() {
             // The journal in the state folder could not be erased.
-            return Err(Failure::Sheltered { state: self.workspace.lanes[lane].log_place() });
+            return Err(Failure::FallbackJournal { state: self.workspace.lanes[lane].log_place() });
         }
         self.workspace.lanes[lane].scan()?;
         let mut notices = warnings(writer.warnings());
@@ -230,14 +230,14 @@ impl Maintenance<'_> {
     }
 
     fn complete(&mut self, lane: LaneId, writer: &mut dyn Transaction, forgetting: &EraseRequest) -> Notice {
-        let trouble = match self.carry_through(lane, writer, forgetting) {
+        let error = match self.carry_through(lane, writer, forgetting) {
             Ok((_, places)) => places.into_iter().find_map(|checked| match checked.did {
                 EraseResult::Stays(why) => Some(why),
                 EraseResult::Removed(_) | EraseResult::Nothing => None,
             }),
             Err(failure) => Some(failure.to_string()),
         };
-        Notice::warning(match trouble {
+        Notice::warning(match error {
             None => "completed an interrupted `forget`".to_owned(),
             Some(why) => {
                 format!("a memory is not completely forgotten yet; the next change tries again: {why}")

@@ -78,8 +78,8 @@ impl Recall<'_> {
 
     /// Sets the field boost, for measuring. It is part of what an index stores, so every open lane gets an
     /// index in memory, and the one on disk stays as it is.
-    pub fn set_field_boost(&mut self, emphasis: FieldBoost) -> Result<(), Failure> {
-        self.workspace.lanes.iter_mut().try_for_each(|lane| lane.emphasise(emphasis))
+    pub fn set_field_boost(&mut self, boost: FieldBoost) -> Result<(), Failure> {
+        self.workspace.lanes.iter_mut().try_for_each(|lane| lane.set_field_boost(boost))
     }
 
     /// Replaces the source of a lane's candidates, which is its index by default.

@@ -54,11 +54,11 @@ impl Recall<'_> {
                         continue;
                     }
                     let texts = texts(&loaded.memory, &lane.dialect.passages(&loaded.document), PASSAGES_MAX);
-                    let directions: Vec<_> = texts.iter().map(|text| model.embed(text)).collect();
+                    let vectors: Vec<_> = texts.iter().map(|text| model.embed(text)).collect();
                     learned.passages += texts.len();
                     // Not through `with_index`, which would fall back to an index in memory when the file is busy:
                     // these embeddings are worth keeping only on disk, so a busy index is tried again later.
-                    if lane.index.put_embeddings(model.id(), &of, &pack(&directions))? {
+                    if lane.index.put_embeddings(model.id(), &of, &pack(&vectors))? {
                         learned.memories += 1;
                     }
                 }

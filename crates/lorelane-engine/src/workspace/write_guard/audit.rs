@@ -390,6 +390,7 @@ impl ExternalWrites<'_> {
             .documents
             .log()
             .last_writes(&before.keys().copied().collect::<Vec<_>>())?;
+        // Only the version that the index knew: an older one could bring back what was retired elsewhere.
         last.retain(|path, bytes| {
             Records::complaint(path, bytes).is_none() && before.get(path) == Some(&digest(bytes))
         });

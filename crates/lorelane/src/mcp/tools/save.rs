@@ -207,7 +207,7 @@ pub(super) fn retire(call: &ToolCall<'_>) -> ToolResult {
 fn said(call: &ToolCall<'_>, receipt: &Receipt, dry_run: bool) -> String {
     let mut text = String::new();
     for outcome in &receipt.outcomes {
-        let did = match &outcome.deed {
+        let did = match &outcome.effect {
             Effect::Created => "created".to_owned(),
             Effect::Revised { renamed_from: Some((old, _)), .. } => {
                 format!("updated (renamed from {})", fence::name(&old.to_string()))
