@@ -266,7 +266,7 @@ fn a_template_that_nobody_filled_in_is_refused_at_every_door() {
         assert!(refused.err.contains("placeholder of the template"), "{line}: {}", refused.err);
     }
     assert_eq!(scratch.read(USE_JWT), before);
-    // One that stood there before does not stop another change.
+    // One that was there before does not stop another change.
     let old = before.replace("\"Slow\"", "\"…\"");
     assert_ne!(old, before);
     scratch.put(USE_JWT, &old);

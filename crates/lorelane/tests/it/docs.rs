@@ -84,7 +84,7 @@ fn every_command_line_in_the_documents_can_be_typed() {
     assert!(seen > 60, "only {seen} command lines were found");
 }
 
-// The first thing that a newcomer was told to ask was answered with nothing.
+// The first query of the guide found nothing.
 #[test]
 fn the_readme_leads_from_nothing_to_its_reminder() {
     let scratch = Scratch::new("readme");
@@ -441,7 +441,7 @@ fn commands_in(help: &str) -> BTreeSet<String> {
         .collect()
 }
 
-/// A command, or what stands below it.
+/// A command, or a subcommand.
 fn paths_of(command: &str) -> Vec<Vec<String>> {
     let below: &[&str] = match command {
         "config" => &["get", "set", "list"],

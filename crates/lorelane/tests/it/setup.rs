@@ -132,7 +132,7 @@ fn removal_gives_back_tree_and_bytes_of_every_settings_file() {
         scratch.lorelane(&format!("setup {client}")).expect(0);
         let after = state(&scratch);
         assert_ne!(before, after, "{file}, {name}");
-        // Codex's TOML was read and written anew: line ends and byte order mark were lost, in the backup too.
+        // Codex's TOML was read and written again: line ends and byte order mark were lost, in the backup too.
         assert_eq!(backups(&scratch), [text], "{file}, {name}: the backup");
         let again = scratch.lorelane(&format!("setup {client}")).expect(0);
         assert_eq!(again.out, format!("No change: {client} is already set up\n"));

@@ -10,7 +10,7 @@ const WORDS: &str = "Zebra instructions for agents";
 const WEAK: &str = r#"{"auto_commit": true, "delete": {"grace_period_days": 0},
     "categories": {"decision": {"description": "Zebra instructions for agents"}}}"#;
 const WEAK_TOML: &str = "secrets = \"allow\"\n[stop]\nunattended = \"ask\"\n[notes]\nstorage = \"user\"\n[briefing]\nmax_tokens = 500\n";
-/// What is held back of both, in the order in which it is told.
+/// What is held back of both, in the order in which it is listed.
 const HELD: [&str; 6] = [
     "auto_commit",
     "categories.decision.description",

@@ -50,7 +50,7 @@ fn the_list_of_tools_costs_less_than_2000_tokens() {
     let scratch = Scratch::with_store();
     let mut client = Client::greeted(&scratch);
     let listed = client.ask("tools/list", "{}").at("result").unwrap().render(JsonFormat::LINE);
-    // Clients send it without blanks between members.
+    // Clients send it without spaces between members.
     let sent = listed.replace("\": ", "\":").replace(", \"", ",\"");
     // As a tokenizer cuts first: words, numbers and runs of signs; long words are more than one token.
     let mut pieces = 0;
@@ -65,7 +65,7 @@ fn the_list_of_tools_costs_less_than_2000_tokens() {
     client.leave();
 }
 
-// The schema no longer lists every field, so whoever asks or errs is told all of them.
+// The schema no longer lists every field, so errors and the help list all of them.
 #[test]
 fn a_model_is_told_the_fields_of_the_category_that_it_saves() {
     let scratch = Scratch::with_store();
