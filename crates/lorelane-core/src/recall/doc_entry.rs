@@ -69,7 +69,7 @@ pub struct DocEntry {
 }
 
 impl DocEntry {
-    pub fn of(memory: &Memory, passages: &[Passage], table: &Table<'_>, boost: FieldBoost) -> DocEntry {
+    pub fn of(memory: &Memory, passages: &[Passage], table: &Table<'_>, emphasis: FieldBoost) -> DocEntry {
         let body: Vec<&str> = passages.iter().map(|passage| passage.text.as_str()).take(20).collect();
         let title = own_title(memory);
         let language = Language::of(&format!("{title}\n{}", body.join("\n")));
@@ -82,20 +82,20 @@ impl DocEntry {
             .map(|passage| {
                 bytes += passage.text.len();
                 let table = Some(table).filter(|_| bytes <= MEANING_MAX_BYTES);
-                PassageEntry::of(passage, language, table, boost)
+                PassageEntry::of(passage, language, table, emphasis)
             })
             .collect();
         if written.is_empty() && !name.is_empty() {
             // A memory without a body is found by its title.
             let text = memory.title.clone();
             let only = Passage { headings: Vec::new(), section: 0, lines: (1, 1), text };
-            written.push(PassageEntry::of(&only, language, Some(table), boost));
+            written.push(PassageEntry::of(&only, language, Some(table), emphasis));
         }
         if let Some(first) = written.first_mut() {
             let mut named =
                 passages.first().map(|text| terms(&first_line(text), language)).unwrap_or_default();
             named.extend(name.iter().filter(|term| !first.terms.contains_key(term)));
-            named.into_iter().for_each(|term| *first.terms.entry(term).or_default() += boost.title);
+            named.into_iter().for_each(|term| *first.terms.entry(term).or_default() += emphasis.title);
         }
         DocEntry { language, confidence: memory.confidence, name, passages: written }
     }
@@ -189,7 +189,7 @@ impl PassageEntry {
         passage: &Passage,
         language: Language,
         table: Option<&Table<'_>>,
-        boost: FieldBoost,
+        emphasis: FieldBoost,
     ) -> PassageEntry {
         let mut counted = BTreeMap::new();
         let mut length = 0;
@@ -197,7 +197,7 @@ impl PassageEntry {
             *counted.entry(term).or_default() += 1;
             length += 1;
         });
-        let vector = table.map_or(Vector::ZERO, |table| embed(&passage.text, table, boost));
+        let vector = table.map_or(Vector::ZERO, |table| direction(&passage.text, table, emphasis));
         let label = label(&passage.text).map(|label| terms(label, language)).unwrap_or_default();
         PassageEntry { lines: passage.lines, section: passage.section, length, terms: counted, label, vector }
     }
@@ -226,7 +226,7 @@ impl PassageEntry {
 }
 
 /// The embedding of a passage, with its lead weighted more. A short passage is all lead.
-fn embed(text: &str, table: &Table<'_>, boost: FieldBoost) -> Vector {
+fn direction(text: &str, table: &Table<'_>, emphasis: FieldBoost) -> Vector {
     let whole = table.vector(text);
     let is_code = |line: &str| line.starts_with("```");
     if text.split_whitespace().nth(LEAD_WORDS).is_none() && !text.lines().any(is_code) {
@@ -234,7 +234,7 @@ fn embed(text: &str, table: &Table<'_>, boost: FieldBoost) -> Vector {
     }
     let said = text.lines().filter(|line| !is_code(line));
     let lead = first_words(&said.collect::<Vec<_>>().join(" "), LEAD_WORDS);
-    whole.with(&table.vector(&lead), boost.lead)
+    whole.with(&table.vector(&lead), emphasis.lead)
 }
 
 /// An encoded doc entry.
