@@ -79,15 +79,19 @@ impl ScriptOutput {
 
     fn notices(&mut self, notices: &[Notice]) {
         for notice in notices {
-            let line = match notice {
-                Notice::Fixed { field, what } => format!("[AUTO-FIX] {field}: {}", script_wording(what)),
-                Notice::Warning(text) => format!("[WARN] {text}"),
+            let head = match notice {
+                Notice::Fixed { .. } => "[AUTO-FIX]",
+                Notice::Warning(_) => "[WARN]",
                 // Its wording comes from the skill of `claude-memory`, not from the scripts.
-                Notice::Leaving { .. } => format!("WARNING: {}", notice.text()),
+                Notice::Leaving { .. } => "WARNING:",
                 // The scripts accepted any path.
                 Notice::NoSuchFiles(_) => continue,
             };
-            self.warn(&line);
+            let text = match notice {
+                Notice::Fixed { field, what } => format!("{field}: {}", script_wording(what)),
+                _ => notice.text(),
+            };
+            self.warn(&format!("{head} {text}"));
         }
     }
 
