@@ -47,8 +47,7 @@ mod unpin;
 mod update;
 mod why;
 
-use args::{Cli, Command, command};
-use clap::FromArgMatches;
+use args::Command;
 use lorelane_core::change::{Change, Effect, Plan};
 use lorelane_core::mark::MarkKind;
 use lorelane_core::refusal::Refusal;
@@ -163,8 +162,7 @@ fn unchanged(plan: &Plan) -> Option<&'static str> {
 
 pub fn run(env: &Env, arguments: Vec<OsString>) -> ExitCode {
     let words: Vec<OsString> = std::iter::once(OsString::from("lorelane")).chain(arguments).collect();
-    let cli = match command().try_get_matches_from(&words).and_then(|matches| Cli::from_arg_matches(&matches))
-    {
+    let cli = match args::parse(&words) {
         Ok(cli) => cli,
         Err(fault) if fault.use_stderr() => {
             output::err(&without_secrets(fault.to_string().trim_end(), &words));
