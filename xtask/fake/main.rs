@@ -21,6 +21,13 @@ fn main() -> ExitCode {
     }
     match rest {
         ["hook", "session-start" | "prompt"] if fault != "says-nothing" => println!("a memory"),
+        // A memory names every file of a record.
+        ["hook", "before-tool"] => {
+            let mut payload = String::new();
+            if std::io::stdin().read_to_string(&mut payload).is_ok() && payload.contains("src/part") {
+                println!("a memory");
+            }
+        }
         // It asks for something to be saved.
         ["hook", "stop"] => return ExitCode::from(2),
         _ => {}

@@ -94,13 +94,18 @@ pub fn record(category: &str, number: usize, prng: &mut SeededRng) -> (String, J
         ("created_at", Json::text(day.clone())),
         ("updated_at", Json::text(day)),
         ("tags", Json::texts(tags)),
-        ("related_files", Json::List(vec![])),
+        ("related_files", Json::texts([file_of(number)])),
         ("confidence", Json::Number(format!("0.{}", 70 + prng.below(25)))),
         ("content", content(category, prng)),
         ("changes", Json::List(vec![])),
         ("times_updated", Json::Number("0".to_owned())),
     ]);
     (slug, json)
+}
+
+/// The file that the record of this number is about.
+pub fn file_of(number: usize) -> String {
+    format!("src/part{}/module{number}.rs", number % 100)
 }
 
 /// A record as the session window retires it.

@@ -4,7 +4,9 @@ use std::process::ExitCode;
 
 use xtask::args::Args;
 use xtask::failure::Failure;
-use xtask::{bench, check, clients, decisions, distil, mcp, schemas, simulate, stress, tidy};
+use xtask::{
+    bench, check, clients, common_terms, decisions, distil, mcp, relevance, schemas, simulate, stress, tidy,
+};
 
 /// Whether the command succeeded: all checks passed, all limits are met.
 type Verdict = Result<bool, Failure>;
@@ -65,6 +67,18 @@ const COMMANDS: &[Command] = &[
         usage: "[--write]",
         about: "Make the static table of vectors again from its sources, and compare it",
         run: distil::command,
+    },
+    Command {
+        name: "common-terms",
+        usage: "[--write]",
+        about: "Count the common words of technical English again, and compare the table",
+        run: common_terms::command,
+    },
+    Command {
+        name: "relevance",
+        usage: "--sets DIR [--write]",
+        about: "Fit the weights of the relevance estimate on labelled prompts, and measure reminders with them",
+        run: relevance::command,
     },
     Command {
         name: "tidy",

@@ -30,7 +30,7 @@ pub enum Origin {
 
 /// Where packages are installed.
 #[derive(Clone, Debug)]
-pub struct Cellar {
+pub struct ToolCache {
     folder: PathBuf,
 }
 
@@ -40,9 +40,9 @@ const NODE_VERSION: &str = "24.21.0";
 /// Written once the installed package printed the expected version.
 const PROOF: &str = "version-said";
 
-impl Cellar {
+impl ToolCache {
     /// The folder named by `LORELANE_CLIENTS`, or one in the user's cache.
-    pub fn find() -> Result<Cellar, Failure> {
+    pub fn find() -> Result<ToolCache, Failure> {
         let named = std::env::var_os("LORELANE_CLIENTS").map(PathBuf::from);
         let cache = std::env::var_os("XDG_CACHE_HOME").map(PathBuf::from);
         let home = std::env::var_os("HOME").map(|home| PathBuf::from(home).join(".cache"));
@@ -50,7 +50,7 @@ impl Cellar {
         let folder = folder.filter(|folder| folder.is_absolute());
         let why = "cannot tell where clients are installed: neither HOME nor XDG_CACHE_HOME is set";
         let hint = "name a folder, in full, in LORELANE_CLIENTS";
-        folder.map(|folder| Cellar { folder }).ok_or_else(|| Failure::new(why).hint(hint))
+        folder.map(|folder| ToolCache { folder }).ok_or_else(|| Failure::new(why).hint(hint))
     }
 
     /// Why these cannot be used here, or `None` when they can. `command` is what a person types to install them.
@@ -262,14 +262,14 @@ mod tests {
 
     #[test]
     fn a_package_without_proof_of_its_version_is_missing() {
-        let sandbox = crate::sandbox::Sandbox::empty("cellar").unwrap();
-        let cellar = Cellar { folder: sandbox.scratch("clients") };
+        let sandbox = crate::sandbox::Sandbox::empty("tool_cache").unwrap();
+        let tool_cache = ToolCache { folder: sandbox.scratch("clients") };
         let origin = Origin::Pip("library".to_owned());
         let library = Package { name: "library", version: "0.166.0", origin, program: None };
         let node = format!("node {NODE_VERSION}");
-        let missing = || cellar.missing(std::slice::from_ref(&library));
+        let missing = || tool_cache.missing(std::slice::from_ref(&library));
         assert_eq!(missing(), [node.as_str(), "library 0.166.0"]);
-        let place = cellar.place(&library);
+        let place = tool_cache.place(&library);
         fs::create_dir_all(&place).unwrap();
         fs::write(place.join(PROOF), "0.165.0").unwrap();
         assert_eq!(missing(), [node.as_str(), "library 0.166.0"]);

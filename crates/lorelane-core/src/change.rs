@@ -45,6 +45,13 @@ pub enum Change {
         address: Address,
         kind: MarkKind,
     },
+    /// Another memory, of any lane, replaces this one: it gets the status `superseded` if its category has that,
+    /// else it is retired; a mark names its successor.
+    Supersede {
+        address: Address,
+        by: Address,
+        reason: String,
+    },
 }
 
 impl Change {
@@ -55,7 +62,8 @@ impl Change {
             | Change::Revise { address, .. }
             | Change::Transition { address, .. }
             | Change::Delete { address }
-            | Change::Mark { address, .. } => address,
+            | Change::Mark { address, .. }
+            | Change::Supersede { address, .. } => address,
         }
     }
 }
@@ -123,7 +131,7 @@ pub struct Outcome {
     pub address: Address,
     pub path: RelPath,
     pub title: String,
-    pub deed: Effect,
+    pub effect: Effect,
 }
 
 #[derive(Clone, Debug, PartialEq)]
@@ -161,6 +169,11 @@ pub enum Notice {
         session: String,
         items: Vec<String>,
     },
+    /// Another active memory says nearly the same as the one that was saved.
+    NearDuplicate {
+        saved: Address,
+        like: Address,
+    },
 }
 
 impl Notice {
@@ -185,6 +198,12 @@ impl Notice {
                     "related_files: {named}{more} {are} not in the project; fix the path if it is a mistake"
                 )
             }
+            Notice::NearDuplicate { saved, like } if like.is_note() => format!(
+                "{like} says nearly the same: keep one of them; if {saved} replaces it, `lorelane supersede {like} --by {saved}`, and to join them, `lorelane merge {saved} --into {like}`"
+            ),
+            Notice::NearDuplicate { saved, like } => format!(
+                "{like} says nearly the same: keep one of them; if {saved} replaces it, `lorelane supersede {like} --by {saved}`, and if not, put what is new into it with `lorelane update {like}` and retire {saved}"
+            ),
             Notice::Leaving { session, items } => format!(
                 "Session {session} contains unique content not captured elsewhere: {}. Consider saving these before retirement.",
                 items.join("; ")

@@ -4,6 +4,7 @@ use crate::lifecycle::{Lifecycle, Status};
 use crate::memory::{Address, Memory, MemoryKind};
 use crate::path::RelPath;
 use crate::time::Timestamp;
+use crate::validity::{NotCurrent, Validity};
 
 #[derive(Clone, Debug, PartialEq)]
 pub struct MemorySummary {
@@ -15,8 +16,11 @@ pub struct MemorySummary {
     pub status: Status,
     /// When it was retired or archived, if its file says so.
     pub status_at: Option<Timestamp>,
+    pub validity: Validity,
     pub created: Option<Timestamp>,
     pub updated: Option<Timestamp>,
+    /// When its content last changed, see [`Memory::content_changed`].
+    pub content_changed: Option<Timestamp>,
     /// The file's modification time, if known; a parsed memory alone does not have it.
     pub written: Option<Timestamp>,
     pub revised: u64,
@@ -40,6 +44,17 @@ impl MemorySummary {
         self.changed().or(self.written)
     }
 
+    /// Why it must not be shown as current, if it must not.
+    pub fn not_current(&self, now: Timestamp) -> Option<NotCurrent> {
+        self.validity.at(now)
+    }
+
+    /// What a list says of it: its status, or why it is not current.
+    pub fn state(&self, now: Timestamp) -> &'static str {
+        let is_active = self.status == Status::Active;
+        self.not_current(now).filter(|_| is_active).map_or(self.status.name(), NotCurrent::name)
+    }
+
     pub fn of(memory: &Memory, path: &RelPath) -> MemorySummary {
         MemorySummary {
             address: memory.address.clone(),
@@ -52,8 +67,10 @@ impl MemorySummary {
                 Lifecycle::Active => None,
                 Lifecycle::Retired { at, .. } | Lifecycle::Archived { at, .. } => *at,
             },
+            validity: memory.validity,
             created: memory.created,
             updated: memory.updated,
+            content_changed: memory.content_changed(),
             written: None,
             revised: memory.revised,
         }

@@ -1,6 +1,8 @@
-//! One line per prompt or session start: what was shown, what was left out, and why. `why` reads it.
+//! One line per prompt, session start or tool call with reminders: what was shown, what was left out, and why. `why`
+//! reads it.
 
-use crate::briefing::{self, Briefing, DropRule, RenderedContext};
+use crate::act::ToolAct;
+use crate::briefing::{self, ActBriefing, Briefing, DropRule, RenderedContext};
 use crate::forget::Traces;
 use crate::json::{self, JsonFormat, lenient};
 use crate::memory::Address;
@@ -11,11 +13,14 @@ use crate::text::{cut, one_line};
 use crate::time::Timestamp;
 use serde::de::{MapAccess, Visitor};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use std::collections::BTreeMap;
 use std::fmt;
 
 /// Enough of a prompt to recognise it.
 const QUERY_MAX: usize = 400;
 const LEFT_OUT_MAX: usize = 20;
+/// After this many prompts a memory may be shown again: a long conversation dilutes what was said once.
+const PROMPTS_KEPT: usize = 20;
 
 /// One injection, or one prompt for which nothing was injected: `why` must be able to explain that too.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -25,7 +30,7 @@ pub struct LedgerLine {
     #[serde(serialize_with = "as_named")]
     pub session: String,
     pub event: LedgerEvent,
-    /// The prompt, with secrets masked, truncated.
+    /// The prompt or what the tool does, with secrets masked, truncated.
     pub query: String,
     pub tokens: usize,
     #[serde(default, deserialize_with = "lenient::items_if_list")]
@@ -39,6 +44,9 @@ pub struct LedgerLine {
 pub enum LedgerEvent {
     Prompt,
     SessionStart,
+    Tool,
+    /// The client is about to shorten the conversation: what was shown in it may be gone.
+    Compaction,
 }
 
 impl LedgerEvent {
@@ -46,6 +54,8 @@ impl LedgerEvent {
         match self {
             LedgerEvent::Prompt => "prompt",
             LedgerEvent::SessionStart => "session-start",
+            LedgerEvent::Tool => "tool",
+            LedgerEvent::Compaction => "compaction",
         }
     }
 }
@@ -55,6 +65,9 @@ pub struct ShownMemory {
     pub address: Address,
     #[serde(flatten)]
     pub reason: ShownReason,
+    /// Of what was shown of it (`briefing::digest`); empty if that is not known.
+    #[serde(default, deserialize_with = "lenient::or_default", skip_serializing_if = "String::is_empty")]
+    pub digest: String,
 }
 
 /// Why it was shown.
@@ -63,6 +76,8 @@ pub struct ShownMemory {
 pub enum ShownReason {
     /// It is shown at every session start.
     Standing { because: String },
+    /// It names what a tool call touches.
+    Named { names: String },
     /// It matched the prompt; the points add up to the score.
     Asked {
         score: i32,
@@ -70,6 +85,9 @@ pub enum ShownReason {
         parts: Vec<ScorePart>,
         #[serde(default, deserialize_with = "lenient::or_default")]
         tokens: usize,
+        /// The estimate and its reasons, as text.
+        #[serde(default, deserialize_with = "lenient::or_default", skip_serializing_if = "String::is_empty")]
+        relevance: String,
     },
 }
 
@@ -79,6 +97,8 @@ pub struct DroppedMemory {
     pub score: i32,
     #[serde(with = "by_signal")]
     pub parts: Vec<ScorePart>,
+    #[serde(default, deserialize_with = "lenient::or_default", skip_serializing_if = "String::is_empty")]
+    pub relevance: String,
     pub rule: DropRule,
 }
 
@@ -113,7 +133,9 @@ impl LedgerLine {
                 score: reminder.hit.score,
                 parts: reminder.hit.explain.clone(),
                 tokens: reminder.tokens,
+                relevance: relevance_text(&reminder.hit),
             },
+            digest: reminder.digest.clone(),
         });
         let left_out =
             briefing.left_out.iter().take(LEFT_OUT_MAX).map(|(hit, rule)| DroppedMemory::of(hit, *rule));
@@ -135,11 +157,13 @@ impl LedgerLine {
             address: address.clone(),
             score: 0,
             parts: Vec::new(),
+            relevance: String::new(),
             rule: DropRule::Budget,
         });
-        let shown = told.shown.iter().map(|(address, because)| ShownMemory {
-            address: address.clone(),
-            reason: ShownReason::Standing { because: (*because).to_owned() },
+        let shown = told.shown.iter().map(|shown| ShownMemory {
+            address: shown.address.clone(),
+            reason: ShownReason::Standing { because: shown.because.to_owned() },
+            digest: shown.digest.clone(),
         });
         LedgerLine {
             at,
@@ -150,6 +174,51 @@ impl LedgerLine {
             shown: shown.collect(),
             left_out: left_out.take(LEFT_OUT_MAX).collect(),
             tokens: briefing::tokens(&told.text),
+        }
+    }
+
+    /// The client shortens the conversation.
+    pub fn of_compaction(at: Timestamp, client: &str, session: &str) -> LedgerLine {
+        LedgerLine {
+            at,
+            client: client.to_owned(),
+            session: session.to_owned(),
+            event: LedgerEvent::Compaction,
+            query: String::new(),
+            shown: Vec::new(),
+            left_out: Vec::new(),
+            tokens: 0,
+        }
+    }
+
+    pub fn of_tool(
+        at: Timestamp,
+        client: &str,
+        session: &str,
+        act: &ToolAct,
+        briefing: &ActBriefing,
+    ) -> LedgerLine {
+        let shown = briefing.reminders.iter().map(|reminder| ShownMemory {
+            address: reminder.address.clone(),
+            reason: ShownReason::Named { names: secret::masked(&reminder.names).into_owned() },
+            digest: reminder.digest.clone(),
+        });
+        let left_out = briefing.left_out.iter().map(|(address, rule)| DroppedMemory {
+            address: address.clone(),
+            score: 0,
+            parts: Vec::new(),
+            relevance: String::new(),
+            rule: *rule,
+        });
+        LedgerLine {
+            at,
+            client: client.to_owned(),
+            session: session.to_owned(),
+            event: LedgerEvent::Tool,
+            query: cut(&secret::masked(&one_line(&act.summary())), QUERY_MAX),
+            shown: shown.collect(),
+            left_out: left_out.take(LEFT_OUT_MAX).collect(),
+            tokens: briefing::tokens(&briefing.text()),
         }
     }
 
@@ -174,9 +243,50 @@ impl LedgerLine {
     }
 }
 
+/// What lines of these events showed, with the digest of the last time. The lines are of one session, newest first.
+pub fn shown_in_session(lines: &[LedgerLine], events: &[LedgerEvent]) -> BTreeMap<Address, String> {
+    let lines = lines.iter().rev().filter(|line| events.contains(&line.event));
+    let shown = lines.flat_map(|line| &line.shown);
+    shown.map(|shown| (shown.address.clone(), shown.digest.clone())).collect()
+}
+
+/// What a session was shown and still has in its context, with the digest of the last time. The lines are of one
+/// session, newest first.
+pub fn still_in_context(lines: &[LedgerLine]) -> BTreeMap<Address, String> {
+    let is_end = |line: &LedgerLine| matches!(line.event, LedgerEvent::Compaction);
+    let mut prompts = 0;
+    let mut known = BTreeMap::new();
+    for line in lines.iter().take_while(|line| !is_end(line)) {
+        prompts += usize::from(line.event == LedgerEvent::Prompt);
+        if prompts > PROMPTS_KEPT {
+            break;
+        }
+        for shown in &line.shown {
+            known.entry(shown.address.clone()).or_insert_with(|| shown.digest.clone());
+        }
+        // The standing context is the first thing in a context.
+        if line.event == LedgerEvent::SessionStart {
+            break;
+        }
+    }
+    known
+}
+
+/// What a line says of relevance. Words of a prompt may be secrets.
+fn relevance_text(hit: &Hit) -> String {
+    let text = hit.relevance.as_ref().map(ToString::to_string).unwrap_or_default();
+    secret::masked(&text).into_owned()
+}
+
 impl DroppedMemory {
     fn of(hit: &Hit, rule: DropRule) -> DroppedMemory {
-        DroppedMemory { address: hit.address.clone(), score: hit.score, parts: hit.explain.clone(), rule }
+        DroppedMemory {
+            address: hit.address.clone(),
+            score: hit.score,
+            parts: hit.explain.clone(),
+            relevance: relevance_text(hit),
+            rule,
+        }
     }
 }
 

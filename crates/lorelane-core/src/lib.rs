@@ -2,6 +2,7 @@
 //!
 //! Files, locks, SQLite and git are in `lorelane-engine`; command line, hooks and MCP server in `lorelane`.
 
+pub mod act;
 pub mod bench;
 pub mod briefing;
 pub mod candidate;
@@ -38,4 +39,5 @@ pub mod text;
 pub mod time;
 pub mod transition;
 pub mod triage;
+pub mod validity;
 pub mod yaml;

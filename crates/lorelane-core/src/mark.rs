@@ -43,6 +43,10 @@ pub enum MarkKind {
     Origin(Origin),
     /// It must not be captured again.
     Reject(Rejection),
+    /// Another memory says now what holds instead.
+    Superseded {
+        by: Address,
+    },
 }
 
 /// What must not be captured again, as digests, so that the marks file does not repeat the rejected text.
@@ -86,6 +90,8 @@ pub struct Marks {
     pub aliases: BTreeMap<Address, Address>,
     pub origins: BTreeMap<Address, Vec<Origin>>,
     pub rejected: Vec<(Address, Rejection)>,
+    /// Memories that were superseded, with what superseded them.
+    pub superseded: BTreeMap<Address, Address>,
     /// The number of lines that cannot be parsed. They stay in the file.
     pub unread: usize,
 }
@@ -97,6 +103,8 @@ struct MarkLine<'m> {
     address: &'m Address,
     #[serde(skip_serializing_if = "Option::is_none")]
     to: Option<&'m Address>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    by: Option<&'m Address>,
     #[serde(flatten)]
     origin: Option<&'m Origin>,
     #[serde(flatten)]
@@ -109,14 +117,24 @@ struct MarkLine<'m> {
 impl Mark {
     /// The line for the file, newline included.
     pub fn line(&self) -> String {
-        let (to, origin, rejection) = match &self.kind {
-            MarkKind::Pin | MarkKind::Unpin => (None, None, None),
-            MarkKind::Alias { to } => (Some(to), None, None),
-            MarkKind::Origin(origin) => (None, Some(origin), None),
-            MarkKind::Reject(rejection) => (None, None, Some(rejection)),
-        };
         let (mark, address, revision) = (self.kind.name(), &self.address, self.revision.as_ref());
-        let line = MarkLine { mark, address, to, origin, rejection, at: self.at, revision };
+        let bare = MarkLine {
+            mark,
+            address,
+            to: None,
+            by: None,
+            origin: None,
+            rejection: None,
+            at: self.at,
+            revision,
+        };
+        let line = match &self.kind {
+            MarkKind::Pin | MarkKind::Unpin => bare,
+            MarkKind::Alias { to } => MarkLine { to: Some(to), ..bare },
+            MarkKind::Origin(origin) => MarkLine { origin: Some(origin), ..bare },
+            MarkKind::Reject(rejection) => MarkLine { rejection: Some(rejection), ..bare },
+            MarkKind::Superseded { by } => MarkLine { by: Some(by), ..bare },
+        };
         format!("{}\n", json::to_string(&line, JsonFormat::LINE))
     }
 
@@ -133,6 +151,7 @@ impl MarkKind {
             MarkKind::Alias { .. } => "alias",
             MarkKind::Origin(_) => "origin",
             MarkKind::Reject(_) => "reject",
+            MarkKind::Superseded { .. } => "superseded",
         }
     }
 }
@@ -161,7 +180,11 @@ pub fn purged(bytes: &[u8], traces: &Traces) -> (Vec<u8>, usize) {
             None if traces.are_named_in(&String::from_utf8_lossy(line)) => None,
             None => Some(line.to_vec()),
             Some(mark) if is_ours(&mark.address, at) => None,
-            Some(Mark { kind: MarkKind::Alias { to }, .. }) if is_ours(to, at) => None,
+            Some(Mark { kind: MarkKind::Alias { to } | MarkKind::Superseded { by: to }, .. })
+                if is_ours(to, at) =>
+            {
+                None
+            }
             Some(mark @ Mark { kind: MarkKind::Reject(rejection), .. })
                 if traces.are_named_in(&rejection.because) =>
             {
@@ -197,12 +220,15 @@ impl Marks {
                 self.pinned.remove(&mark.address);
             }
             MarkKind::Alias { to } => {
-                // Pin and origins move with the memory.
+                // Pin, origins and successor move with the memory.
                 if self.pinned.remove(&mark.address) {
                     self.pinned.insert(to.clone());
                 }
                 if let Some(origins) = self.origins.remove(&mark.address) {
                     self.origins.entry(to.clone()).or_default().extend(origins);
+                }
+                if let Some(by) = self.superseded.remove(&mark.address) {
+                    self.superseded.insert(to.clone(), by);
                 }
                 // `to` is a current address again; keeping its alias would make a cycle when a memory moves back.
                 self.aliases.remove(&to);
@@ -215,7 +241,20 @@ impl Marks {
                 }
             }
             MarkKind::Reject(rejection) => self.rejected.push((mark.address, rejection)),
+            MarkKind::Superseded { by } => {
+                self.superseded.insert(mark.address, by);
+            }
         }
+    }
+
+    /// The memory that superseded this one, if it was superseded by one. It may have become current again since.
+    pub fn successor(&self, address: &Address) -> Option<&Address> {
+        self.superseded.get(address).map(|by| self.follow(by)).filter(|by| *by != address)
+    }
+
+    /// The memories that this one superseded.
+    pub fn predecessors(&self, address: &Address) -> BTreeSet<&Address> {
+        self.superseded.keys().filter(|old| self.successor(old) == Some(address)).collect()
     }
 
     /// The rejections that match this information, whatever its address. Title and body match in every category;
@@ -297,6 +336,25 @@ mod tests {
         looped.aliases.insert(address("b"), address("a"));
         let end = looped.follow(&address("a")).clone();
         assert!([address("a"), address("b")].contains(&end), "{end}");
+    }
+
+    #[test]
+    fn a_successor_is_found_after_either_memory_moved() {
+        let file = [
+            mark("old", MarkKind::Superseded { by: address("new") }),
+            mark("old", MarkKind::Alias { to: address("older") }),
+            mark("new", MarkKind::Alias { to: address("newer") }),
+            mark("self", MarkKind::Superseded { by: address("self") }),
+        ];
+        let marks = Marks::read(file.concat().as_bytes());
+        assert_eq!(marks.unread, 0);
+        assert_eq!(marks.successor(&address("older")), Some(&address("newer")));
+        assert_eq!(marks.predecessors(&address("newer")), BTreeSet::from([&address("older")]));
+        assert_eq!(marks.successor(&address("old")), None);
+        assert_eq!(marks.successor(&address("self")), None);
+        let traces = Traces { addresses: [address("new")].into(), ..Traces::default() };
+        let (left, changed) = purged(file[0].as_bytes(), &traces);
+        assert_eq!((left.len(), changed), (0, 1));
     }
 
     fn origin(line: u64, words: &str) -> Origin {
@@ -411,6 +469,7 @@ mod tests {
             links: Vec::new(),
             about: Vec::new(),
             lifecycle: crate::lifecycle::Lifecycle::Active,
+            validity: Default::default(),
             confidence: None,
             created: None,
             updated: None,

@@ -6,9 +6,14 @@
 use crate::embed::{DIMENSIONS, QuantizedVector};
 use crate::recall::doc_entry::DocView;
 use crate::terms::Term;
+use std::collections::BTreeSet;
 
 /// Number of memories compared with all others at a time, so that they stay in the CPU cache.
 const TILE: usize = 32;
+/// The least cosine of two memories that say nearly the same.
+pub const NEAR_DUPLICATE: f64 = 0.85;
+/// A text with fewer distinct terms is not said to be like another: a few words are easily the same.
+const TERMS_MIN: usize = 8;
 
 /// A memory as a vector of small integers that can be compared quickly.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -26,12 +31,17 @@ enum SimilarityBasis {
 
 impl Fingerprint {
     pub fn of(doc: &DocView<'_>) -> Fingerprint {
-        let direction = doc.vector();
-        if direction.is_zero() {
+        let vector = doc.vector();
+        if vector.is_zero() {
             return Fingerprint::new(SimilarityBasis::Terms, folded_terms(doc));
         }
-        let small = QuantizedVector::of(&direction);
+        let small = QuantizedVector::of(&vector);
         Fingerprint::new(SimilarityBasis::Meaning, small.steps().map(i16::from))
+    }
+
+    /// The cosine; 0 if it is negative or the two cannot be compared.
+    pub fn cosine(&self, other: &Fingerprint) -> f64 {
+        self.closeness(other).sqrt()
     }
 
     fn new(by: SimilarityBasis, steps: [i16; DIMENSIONS]) -> Fingerprint {
@@ -47,6 +57,12 @@ impl Fingerprint {
         // Squares of integers: identical texts have a similarity of exactly 1.
         (dot * dot) as f64 / (self.square * other.square) as f64
     }
+}
+
+/// Whether a memory says enough to be told that another says nearly the same.
+pub fn says_enough(doc: &DocView<'_>) -> bool {
+    let terms: BTreeSet<Term> = doc.passages.iter().flat_map(|passage| passage.terms()).collect();
+    terms.len() >= TERMS_MIN
 }
 
 /// Hashes terms into the dimensions with a random sign, so that terms of unrelated texts cancel out.

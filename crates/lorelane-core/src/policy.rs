@@ -283,6 +283,19 @@ pub const KEYS: &[Key] = &[
         "maximum tokens added to one prompt or session start",
     ),
     lorelane(
+        "briefing.act_max_tokens",
+        KeyKind::Whole { min: 0, max: 2_400 },
+        Fallback::Whole(200),
+        "maximum tokens added to one tool call; 0 means none",
+    ),
+    lorelane(
+        "briefing.min_relevance",
+        KeyKind::Fraction,
+        Fallback::Number("0.28"),
+        "how likely a memory must be useful to be added to a prompt, from 0 to 1",
+    )
+    .held(WeakeningRule::Below("less relevant memories of this repository would be added to your prompts")),
+    lorelane(
         "stop.unattended",
         KeyKind::Choice(&["keep", "ask"]),
         Fallback::Text("keep"),
@@ -661,8 +674,17 @@ impl Policy {
         usize::try_from(self.whole("retrieval.max_inject")).unwrap_or(0)
     }
 
+    /// How likely a memory must be useful to be added to a prompt.
+    pub fn min_relevance(&self) -> f32 {
+        self.value("briefing.min_relevance").and_then(Json::as_f64).unwrap_or(1.0) as f32
+    }
+
     pub fn briefing_max_tokens(&self) -> usize {
         usize::try_from(self.whole("briefing.max_tokens")).unwrap_or(0)
+    }
+
+    pub fn act_max_tokens(&self) -> usize {
+        usize::try_from(self.whole("briefing.act_max_tokens")).unwrap_or(0)
     }
 
     /// Whether an unattended run is asked to save memories.

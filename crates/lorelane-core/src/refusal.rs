@@ -33,6 +33,8 @@ pub enum Refusal {
     Missing { address: Address },
     #[error("cannot {} `{address}`: it is {status}", .verb.name())]
     Lifecycle { address: Address, verb: LifecycleVerb, status: Status },
+    #[error("cannot supersede `{address}` by `{by}`: {why}")]
+    Successor { address: Address, by: Address, why: String },
     #[error("{}", secrets(.address, .found))]
     Secrets { address: Address, found: Vec<SecretFault> },
 }
@@ -115,6 +117,9 @@ impl Refusal {
                 format!("nothing to do; `lorelane show {address}` shows it")
             }
             Refusal::Lifecycle { address, .. } => format!("restore it first with `lorelane restore {address}`"),
+            Refusal::Successor { .. } => {
+                "name a memory that holds now; `lorelane create` makes a new one".to_owned()
+            }
             Refusal::Secrets { found, .. } => secrets_hint(found).to_owned(),
         }
     }

@@ -1,10 +1,12 @@
 //! The transitions between active, retired and archived, and what may be deleted or overwritten.
 
+use crate::dialect::records::fields::{self, FieldType};
 use crate::lifecycle::{Lifecycle, LifecycleVerb, REASON_MAX, Status};
 use crate::memory::{Address, HistoryEntry, Memory, add_to_history};
 use crate::refusal::Refusal;
 use crate::text::cut;
 use crate::time::{DAY, Timestamp};
+use crate::validity::NotCurrent;
 
 /// A retired memory cannot be created again for this long, so that automatic capture does not bring it right back.
 const RESURRECTION_PAUSE: i64 = DAY;
@@ -56,15 +58,36 @@ pub fn apply(
     let mut after = memory.clone();
     let (old, new) = (status.name().into(), lifecycle.status().name().into());
     after.lifecycle = lifecycle;
-    after.updated = Some(now);
-    // A note's file has no history; the journal is its history.
+    // A note's file has no history; the journal is its history. Without one, a new date would make what it says
+    // look new, so it keeps its own.
     if memory.kind.category().is_some() {
+        after.updated = Some(now);
         add_to_history(
             &mut after.history,
             HistoryEntry::new(now, &cut(&summary, REASON_MAX)).with("record_status", old, new),
         );
     }
     Ok(TransitionResult::Changed(Box::new(after)))
+}
+
+/// Rejects a successor that does not hold itself: readers would be sent from one outdated memory to another.
+pub fn may_supersede(address: &Address, by: &Memory, now: Timestamp) -> Result<(), Refusal> {
+    let refused =
+        |why: String| Err(Refusal::Successor { address: address.clone(), by: by.address.clone(), why });
+    match (by.lifecycle.status(), by.validity.at(now)) {
+        _ if by.address == *address => refused("a memory cannot replace itself".to_owned()),
+        (status @ (Status::Retired | Status::Archived), _) => refused(format!("the latter is {status}")),
+        (Status::Active, Some(rule)) => refused(format!("the latter is not current: {}", rule.says())),
+        (Status::Active, None) => Ok(()),
+    }
+}
+
+/// Whether the status of a memory's category can say that it is superseded.
+pub fn has_superseded_status(memory: &Memory) -> bool {
+    match memory.kind.category().and_then(|category| fields::find(category, "content.status")) {
+        Some((_, FieldType::Choice(choices))) => choices.contains(&NotCurrent::Superseded.name()),
+        _ => false,
+    }
 }
 
 /// Only a retired memory may be deleted: an active one is in use, and an archived one is meant to be kept.

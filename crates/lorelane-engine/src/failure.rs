@@ -55,7 +55,7 @@ pub enum Failure {
     ForeignListing { file: PathBuf },
     /// The state folder is read-only here, so the traces in it cannot be erased.
     #[error("cannot forget: the log, ledger and captures in {state} cannot be written")]
-    Sheltered { state: PathBuf },
+    FallbackJournal { state: PathBuf },
     /// `forget` failed after it had erased something, and its note stays for the next writer. Besides
     /// [`StoreError::Unsettled`] the only failure after which something has changed.
     #[error("forgetting {address} failed halfway and cannot be undone; the next change completes it: {why}")]

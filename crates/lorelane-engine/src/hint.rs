@@ -47,7 +47,7 @@ impl Failure {
             Failure::ForeignListing { .. } => {
                 "rename it, then run `lorelane reindex`; saving and searching work without it".into()
             }
-            Failure::Sheltered { .. } => {
+            Failure::FallbackJournal { .. } => {
                 "run it where that folder is writable; `lorelane retire` hides it from recall until then"
                     .into()
             }

@@ -6,7 +6,7 @@ use crate::failure::Failure;
 use crate::state::StateFolder;
 use lorelane_core::forget::{EraseMode, Traces};
 use lorelane_core::json::{self, JsonFormat};
-use lorelane_core::ledger::{LedgerLine, has_traces, named};
+use lorelane_core::ledger::{LedgerEvent, LedgerLine, has_traces, named};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -68,12 +68,25 @@ impl Ledger {
     /// The newest lines of one session, newest first. Only the end of the ledger is read, and only lines that
     /// name the session are parsed: a stop waits for this.
     pub fn lines_of(&self, session: &str) -> Vec<LedgerLine> {
+        self.lines_with(session, "")
+    }
+
+    /// Those of one event. The lines of other events are not parsed: those of prompts are long.
+    pub fn lines_of_event(&self, session: &str, event: LedgerEvent) -> Vec<LedgerLine> {
+        let mut lines = self.lines_with(session, &json::to_string(&event, JsonFormat::LINE));
+        lines.retain(|line| line.event == event);
+        lines
+    }
+
+    /// The newest lines of a session whose first bytes also have this text.
+    fn lines_with(&self, session: &str, text: &str) -> Vec<LedgerLine> {
         let session = named(session);
         let named = json::to_string(&session, JsonFormat::LINE);
         let mut lines = Vec::new();
         for path in [self.current(), self.former()] {
             let tail = self.tail(&path);
-            let newest_first = tail.lines().rev().filter(|line| head(line).contains(&named));
+            let newest_first =
+                tail.lines().rev().filter(|line| head(line).contains(&named) && head(line).contains(text));
             lines.extend(newest_first.filter_map(LedgerLine::read).filter(|line| line.session == session));
             if tail.len() > RECENT_BYTES / 2 {
                 break;
@@ -87,7 +100,15 @@ impl Ledger {
             return String::new();
         }
         let read = self.disk.read_tail(path, RECENT_BYTES as u64).ok().flatten();
-        read.map_or_else(String::new, |(bytes, _)| String::from_utf8_lossy(&bytes).into_owned())
+        let Some((mut bytes, offset)) = read else { return String::new() };
+        // A tail begins within a line, maybe within a character: without that part it need not be copied.
+        if offset > 0
+            && let Some(end) = bytes.iter().position(|byte| *byte == b'\n')
+        {
+            bytes.drain(..=end);
+        }
+        String::from_utf8(bytes)
+            .unwrap_or_else(|fault| String::from_utf8_lossy(fault.as_bytes()).into_owned())
     }
 
     fn read(&self, path: &Path) -> Vec<LedgerLine> {
@@ -104,7 +125,7 @@ fn head(line: &str) -> &str {
 mod tests {
     use super::*;
     use crate::disk::RealDisk;
-    use lorelane_core::briefing::RenderedContext;
+    use lorelane_core::briefing::{RenderedContext, StandingMemory};
     use lorelane_core::memory::{Address, Category};
     use lorelane_core::time::Timestamp;
 
@@ -113,7 +134,8 @@ mod tests {
         let folder = std::env::temp_dir().join(format!("lorelane-ledger-{}", std::process::id()));
         let ledger = Ledger::new(Arc::new(RealDisk), folder.clone());
         let append = |session: &str, name: &str| {
-            let shown = vec![(Address::record(Category::Decision, name), "pinned"); 40];
+            let address = Address::record(Category::Decision, name);
+            let shown = vec![StandingMemory { address, because: "pinned", digest: String::new() }; 40];
             let told = RenderedContext { text: "x".to_owned(), shown, left_out: Vec::new() };
             ledger.append(&LedgerLine::of_start(Timestamp(0), "claude-code", session, &told)).unwrap();
         };

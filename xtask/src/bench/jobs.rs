@@ -66,6 +66,7 @@ pub(super) const JOBS: &[Job] = &[
     stop("hook stop, 2,000 messages", |store, turn| stopped(store, turn, &store.transcripts.long)),
     stop("hook stop, 200 MB", |store, turn| stopped(store, turn, &store.transcripts.huge)),
     Job { says: Says::Nothing, ..job("hook guard", guard) },
+    Job { says: Says::Something, ..job("hook guard, named file", guard_of_named_file) },
     Job { says: Says::Nothing, ..job("hook after-tool", after_tool) },
 ];
 
@@ -94,6 +95,8 @@ const NEWS: &str =
 const PROMPT: &str = "The importer still serves stale rows after a deploy. Should we replace Redis, or look at \
                       cache invalidation in the session cache first?";
 const LONG_PROMPT_WORDS: usize = 300;
+/// The number of a record that names a file: a constraint.
+const NAMED: usize = 3;
 
 fn create(store: &Store<'_>, turn: usize) -> Result<Call, Failure> {
     let mut prng = SeededRng::new(SEED + turn as u64);
@@ -147,7 +150,16 @@ fn stopped(store: &Store<'_>, turn: usize, transcript: &Path) -> Result<Call, Fa
 
 /// A tool that writes a file of the project that is not a memory, which is what a guard sees most.
 fn guard(store: &Store<'_>, turn: usize) -> Result<Call, Failure> {
-    let file = store.sandbox.project().join("src/main.rs");
+    written(store, turn, "src/main.rs")
+}
+
+/// A tool that writes a file that a memory names: the memory comes with it.
+fn guard_of_named_file(store: &Store<'_>, turn: usize) -> Result<Call, Failure> {
+    written(store, turn, &corpus::file_of(NAMED))
+}
+
+fn written(store: &Store<'_>, turn: usize, path: &str) -> Result<Call, Failure> {
+    let file = store.sandbox.project().join(path);
     let input = [
         ("file_path", Json::text(file.to_string_lossy())),
         ("content", Json::text(corpus::sentences(40, &mut SeededRng::new(SEED)))),

@@ -16,6 +16,7 @@ use std::path::{Path, PathBuf};
 use crate::args::Args;
 use crate::corpus;
 use crate::failure::Failure;
+use crate::relevance;
 use crate::repo;
 use crate::retrieval_bench;
 use crate::sandbox::Sandbox;
@@ -102,12 +103,13 @@ pub fn command(mut args: Args) -> Result<bool, Failure> {
 }
 
 /// The sets are not in the repository: one of them may not be redistributed.
-fn recall(folder: &Path, mut args: Args) -> Result<bool, Failure> {
+fn recall(given: &Path, mut args: Args) -> Result<bool, Failure> {
     let sizes: String = args.option("--sizes")?.unwrap_or_else(|| "10000,100000".to_owned());
     let write: Option<PathBuf> = args.option("--write")?;
     args.finish()?;
     let sizes: Vec<usize> = sizes.split(',').filter_map(|size| size.trim().parse().ok()).collect();
-    let sets = retrieval_bench::read_all(folder)?;
+    let folder = retrieval_bench::folder_of_sets(given);
+    let sets = retrieval_bench::read_all(&folder)?;
     let programs =
         repo::build(&["--release", "--package", "lorelane", "--bin", "lorelane", "--example", "empty"])?;
     let programs = retrieval_bench::Programs {
@@ -116,13 +118,30 @@ fn recall(folder: &Path, mut args: Args) -> Result<bool, Failure> {
     };
     let quality = retrieval_bench::tables(&sets)?;
     println!("{}\n{}", quality.tables, quality.verdicts);
+    let variants = retrieval_bench::variants::table(&folder, &programs)?.unwrap_or_else(|| {
+        println!("not measured: the questions as people type them (no variants.py in {})", folder.display());
+        retrieval_bench::Report { tables: String::new(), verdicts: String::new(), met: true }
+    });
+    println!("{}\n{}", variants.tables, variants.verdicts);
+    let reminders = relevance::tables(given)?.unwrap_or_else(|| {
+        println!("not measured: reminders (no remind/dev in {})", given.display());
+        retrieval_bench::Report { tables: String::new(), verdicts: String::new(), met: true }
+    });
+    println!("{}\n{}", reminders.tables, reminders.verdicts);
     let speed = retrieval_bench::speed_table(&sets, &programs, &sizes)?;
     println!("{}\n{}", speed.tables, speed.verdicts);
     if let Some(file) = write {
         let origin = format!("`cargo xtask bench --sets DIR`, {}, {}.", report::today(), report::machine());
-        report::write(&file, Place::Sets, &format!("{origin}\n\n{}\n{}", quality.tables, speed.tables))?;
+        report::write(
+            &file,
+            Place::Sets,
+            &format!(
+                "{origin}\n\n{}\n{}\n{}\n{}",
+                quality.tables, variants.tables, reminders.tables, speed.tables
+            ),
+        )?;
     }
-    Ok(quality.met && speed.met)
+    Ok(quality.met && variants.met && reminders.met && speed.met)
 }
 
 /// A project full of memories, and what the jobs need to know about it.

@@ -41,7 +41,8 @@ pub const TARGETS: &[Target] = &[
     target("hook stop, 50 messages", 7.1, 3.6, Some(83.0)),
     target("hook stop, 2,000 messages", 7.0, 4.3, Some(102.0)),
     target("hook stop, 200 MB", 21.0, 11.4, None),
-    target("hook guard", 2.0, 1.4, Some(26.0)),
+    target("hook guard", 3.0, 1.4, Some(26.0)),
+    memory_only("hook guard, named file"),
     memory_only("hook after-tool"),
 ];
 
@@ -121,8 +122,8 @@ mod tests {
             ("hook prompt", 10_000, 8.7, 8.0, Verdict::Met),
             ("hook prompt", 100, 99.0, 8.0, Verdict::Unjudged),
             ("hook guard", 10_000, 1.4, 8.0, Verdict::AimMet),
-            ("hook guard", 10_000, 2.0, 8.0, Verdict::Met),
-            ("hook guard", 10_000, 2.1, 8.0, Verdict::Missed),
+            ("hook guard", 10_000, 3.0, 8.0, Verdict::Met),
+            ("hook guard", 10_000, 3.1, 8.0, Verdict::Missed),
         ] {
             let verdict = Target::of(job, size).unwrap().judge(size, empties, peak_mb);
             assert_eq!(verdict, expected, "{job} at {size}: {empties} x empty, {peak_mb} MB");

@@ -177,8 +177,11 @@ fn opencode_plugin(events: &[&Event], command: &dyn Fn(&Event) -> String) -> Str
     for event in events {
         let name = Json::text(event.name).render(JsonFormat::LINE);
         let command = Json::text(command(event)).render(JsonFormat::LINE);
+        // Only the output of a tool can be changed.
         text.push_str(&format!(
-            "  {name}: async (input, output) => {{ tell({command}, {{ input, output }}) }},\n"
+            "  {name}: async (input, output) => {{\n    \
+             const said = tell({command}, {{ input, output }}).stdout\n    \
+             if (said && typeof output?.output === \"string\") output.output += said\n  }},\n"
         ));
     }
     text.push_str("})\n");

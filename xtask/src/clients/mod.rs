@@ -20,7 +20,7 @@ use std::path::PathBuf;
 use crate::args::Args;
 use crate::failure::Failure;
 use crate::repo;
-use crate::tool_cache::{Cellar, Package};
+use crate::tool_cache::{Package, ToolCache};
 use client::Client;
 use proof::Choice;
 
@@ -34,17 +34,17 @@ pub fn command(mut args: Args) -> Result<bool, Failure> {
     let recording = args.flag("--record");
     args.finish()?;
     let clients = proof::chosen_clients(&choice)?;
-    let cellar = Cellar::find()?;
+    let tool_cache = ToolCache::find()?;
     let packages: Vec<Package> = clients.iter().map(|client| client.package()).collect();
-    cellar.install(&packages)?;
+    tool_cache.install(&packages)?;
     if recording {
-        return record::run(&cellar, &clients, &choice).map(|()| true);
+        return record::run(&tool_cache, &clients, &choice).map(|()| true);
     }
     let binary = match binary {
         Some(binary) => repo::given_program(&binary)?,
         None => repo::build_product(&[])?,
     };
-    let (count, failed) = proof::run(&cellar, &binary, &choice)?;
+    let (count, failed) = proof::run(&tool_cache, &binary, &choice)?;
     println!("{count} runs, {failed} failed");
     Ok(failed == 0)
 }
@@ -52,17 +52,17 @@ pub fn command(mut args: Args) -> Result<bool, Failure> {
 /// Why the proofs cannot run here, or `None` if they can.
 pub fn missing(ci: bool) -> Option<String> {
     let packages: Vec<Package> = client::CLIENTS.iter().map(Client::package).collect();
-    match Cellar::find() {
-        Ok(cellar) => cellar.lacks(&packages, ci, "cargo xtask clients"),
+    match ToolCache::find() {
+        Ok(tool_cache) => tool_cache.lacks(&packages, ci, "cargo xtask clients"),
         Err(failure) => Some(failure.to_string()),
     }
 }
 
 /// Runs all proofs and returns their number.
 pub fn prove() -> Result<usize, Failure> {
-    let cellar = Cellar::find()?;
+    let tool_cache = ToolCache::find()?;
     let binary = repo::build_product(&[])?;
-    match proof::run(&cellar, &binary, &Choice::default())? {
+    match proof::run(&tool_cache, &binary, &Choice::default())? {
         (count, 0) => Ok(count),
         (count, failed) => {
             let hint = "run one alone with `cargo xtask clients --only CLIENT --scenario NAME --keep`";

@@ -15,7 +15,7 @@ use super::scenario::{self, Scenario};
 use crate::failure::Failure;
 use crate::process;
 use crate::repo;
-use crate::tool_cache::Cellar;
+use crate::tool_cache::ToolCache;
 
 /// More than two clients at once only slow each other down: most of a run is the client's own start.
 const AT_ONCE: usize = 2;
@@ -50,7 +50,7 @@ pub fn chosen_clients(choice: &Choice) -> Result<Vec<&'static Client>, Failure> 
 }
 
 /// Runs the selected proofs and prints a line for each. Returns how many ran and how many failed.
-pub fn run(cellar: &Cellar, binary: &Path, choice: &Choice) -> Result<(usize, usize), Failure> {
+pub fn run(tool_cache: &ToolCache, binary: &Path, choice: &Choice) -> Result<(usize, usize), Failure> {
     let clients = chosen_clients(choice)?;
     let proofs = proofs(&clients, choice)?;
     let count = proofs.len();
@@ -61,7 +61,7 @@ pub fn run(cellar: &Cellar, binary: &Path, choice: &Choice) -> Result<(usize, us
             scope.spawn(|| {
                 // The lock is released at the end of this statement, so the other thread can take the next one.
                 while let Some(proof) = { queue.lock().unwrap_or_else(PoisonError::into_inner).next() } {
-                    let (line, holds) = proof.show(cellar, binary, choice.keep);
+                    let (line, holds) = proof.show(tool_cache, binary, choice.keep);
                     println!("{line}");
                     if !holds {
                         *failed.lock().unwrap_or_else(PoisonError::into_inner) += 1;
@@ -107,11 +107,11 @@ fn proofs(clients: &[&'static Client], choice: &Choice) -> Result<Vec<Proof>, Fa
 
 impl Proof {
     /// Runs the proof and returns its line and whether it passed.
-    fn show(self, cellar: &Cellar, binary: &Path, keep: bool) -> (String, bool) {
+    fn show(self, tool_cache: &ToolCache, binary: &Path, keep: bool) -> (String, bool) {
         let name = format!("{:<20} {:<24}", self.client.id(), self.scenario.name);
         let about = self.scenario.about.clone();
         let start = Instant::now();
-        let judged = self.judge(cellar, binary, keep);
+        let judged = self.judge(tool_cache, binary, keep);
         let seconds = start.elapsed().as_secs_f64();
         let why = match judged {
             Ok(Judged { breaches, note }) if breaches.is_empty() => {
@@ -123,14 +123,14 @@ impl Proof {
         (format!("{name} FAILED {seconds:.1} s: {about}\n  {why}"), false)
     }
 
-    fn judge(self, cellar: &Cellar, binary: &Path, keep: bool) -> Result<Judged, Failure> {
+    fn judge(self, tool_cache: &ToolCache, binary: &Path, keep: bool) -> Result<Judged, Failure> {
         let expectations = self.scenario.expect.clone();
         let hostile = self.hostile.map(HostileProduct::new);
         let hooking: &dyn Hooking = match &hostile {
             Some(hostile) => hostile,
             None => &Product,
         };
-        let outcome = run::run(cellar, self.client, self.scenario, binary, hooking, keep)?;
+        let outcome = run::run(tool_cache, self.client, self.scenario, binary, hooking, keep)?;
         let mut breaches: Vec<String> =
             expectations.iter().filter_map(|expectation| expectation.breach(&outcome)).collect();
         let mut note = String::new();

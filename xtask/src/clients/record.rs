@@ -17,9 +17,16 @@ use super::run::{self, Hooking};
 use super::scenario;
 use crate::failure::Failure;
 use crate::repo;
-use crate::tool_cache::Cellar;
+use crate::tool_cache::ToolCache;
 
 const FIXTURES: &str = "crates/lorelane/tests/fixtures/payloads";
+
+/// In a recording with this variable, the hooks of tool events answer with a text. Its value says what the tool call
+/// is.
+const TELLS: &str = "PROBE_TELLS";
+
+/// In a recording with this variable, only payloads of events after a tool are kept, and its value ends their names.
+const OF_TOOLS: &str = "PROBE_OF_TOOLS";
 
 /// Variables that the harness or any shell sets.
 const OWN_VARIABLES: &[&str] =
@@ -36,6 +43,8 @@ struct Recorded {
     payloads: BTreeMap<String, Json>,
     /// The names of environment variables, by event.
     variables: BTreeMap<String, BTreeSet<String>>,
+    /// Per kind of tool call: which of its events ran, and whether what they answered reached the model.
+    delivered: BTreeMap<String, BTreeMap<String, bool>>,
 }
 
 impl Recorded {
@@ -57,11 +66,22 @@ impl Recorded {
             }
         }
         self.payloads.insert("environment".to_owned(), Json::Object(environment));
+        if !self.delivered.is_empty() {
+            let calls = self.delivered.iter().map(|(call, events)| {
+                let those = |wanted: bool| {
+                    let events = events.iter().filter(|(_, told)| **told == wanted);
+                    Json::texts(events.map(|(event, _)| event.clone()))
+                };
+                let members = [("delivered", those(true)), ("not delivered", those(false))];
+                (call.clone(), Json::Object(members.into_iter().collect()))
+            });
+            self.payloads.insert("delivery".to_owned(), Json::Object(calls.collect()));
+        }
         self.payloads
     }
 }
 
-pub fn run(cellar: &Cellar, clients: &[&'static Client], choice: &Choice) -> Result<(), Failure> {
+pub fn run(tool_cache: &ToolCache, clients: &[&'static Client], choice: &Choice) -> Result<(), Failure> {
     let folder = repo::root().join("xtask/clients/recordings");
     let scenarios = scenario::read_folder(&folder)?;
     for client in clients {
@@ -70,7 +90,7 @@ pub fn run(cellar: &Cellar, clients: &[&'static Client], choice: &Choice) -> Res
         for scenario in &scenarios {
             if named(&scenario.name) && scenario.clients.iter().any(|word| client.is_called(word)) {
                 let outcome = run::run(
-                    cellar,
+                    tool_cache,
                     client,
                     scenario.clone(),
                     Path::new("/bin/true"),
@@ -78,7 +98,18 @@ pub fn run(cellar: &Cellar, clients: &[&'static Client], choice: &Choice) -> Res
                     choice.keep,
                 )?;
                 let root = outcome.sandbox.folder();
-                collect(&root.join(run::HARNESS).join("recorded"), root, &mut recorded)?;
+                let folder = root.join(run::HARNESS).join("recorded");
+                match scenario.env.iter().find(|(name, _)| name == TELLS) {
+                    Some((_, call)) => {
+                        let events = deliveries(client.kind, &folder, &outcome)?;
+                        recorded.delivered.insert(call.clone(), events);
+                    }
+                    None => {
+                        let of_tools = scenario.env.iter().find(|(name, _)| name == OF_TOOLS);
+                        let of_tools = of_tools.map(|(_, kind)| kind.as_str());
+                        collect(&folder, root, of_tools, &mut recorded)?;
+                    }
+                }
                 let seconds: f64 = outcome.sessions.iter().map(|ended| ended.seconds).sum();
                 println!("{:<20} {:<24} {seconds:6.1} s", client.id(), scenario.name);
             }
@@ -116,6 +147,10 @@ impl Hooking for Recorder {
             let keep = format!(
                 "cat > \"$(mktemp '{folder}/{name}.payload.XXXXXX')\"; {names} > '{folder}/{name}.names'"
             );
+            let keep = match tell(client.kind, name) {
+                Some(answer) => format!("{keep}; if [ -n \"${TELLS}\" ]; then echo '{answer}'; fi"),
+                None => keep,
+            };
             match go_on(client.kind, name) {
                 // `mkdir` succeeds only once, so only the first stop is blocked.
                 Some(answer) => {
@@ -129,6 +164,46 @@ impl Hooking for Recorder {
     }
 }
 
+/// The output with which the hook of a tool event adds text to the model's context, without a decision about the tool.
+fn tell(kind: Kind, event: &str) -> Option<String> {
+    let text = Json::text(told_by(event)).render(JsonFormat::LINE);
+    let specific =
+        |inner: &str| format!("{{\"hookSpecificOutput\": {{{inner}\"additionalContext\": {text}}}}}");
+    is_of_tool(event).then(|| match kind {
+        Kind::ClaudeCode | Kind::Codex => specific(&format!("\"hookEventName\": \"{event}\", ")),
+        Kind::Gemini => specific(""),
+        Kind::Copilot => format!("{{\"additionalContext\": {text}}}"),
+        Kind::Opencode => told_by(event),
+    })
+}
+
+/// Whether it is an event of one tool call.
+fn is_of_tool(event: &str) -> bool {
+    event.to_ascii_lowercase().contains("tool") && event != "PostToolBatch"
+}
+
+/// The text by which the model's requests show that it was delivered.
+fn told_by(event: &str) -> String {
+    format!("told by the probe at {event}.")
+}
+
+/// Which tool events ran, and whether their text is in a request of the agent.
+fn deliveries(kind: Kind, folder: &Path, outcome: &run::Outcome) -> Result<BTreeMap<String, bool>, Failure> {
+    let entries = fs::read_dir(folder).map_err(|error| Failure::on("list", folder, error))?;
+    let names: BTreeSet<String> =
+        entries.flatten().map(|entry| entry.file_name().to_string_lossy().into_owned()).collect();
+    let ran = |event: &str| names.iter().any(|name| name.starts_with(&format!("{event}.payload.")));
+    let sent = |text: &str| {
+        outcome
+            .agent_requests()
+            .iter()
+            .any(|request| request.parts.iter().any(|part| part.text.contains(text)))
+    };
+    let events = kind.events().iter().map(|event| event.name);
+    let events = events.filter(|event| tell(kind, event).is_some() && ran(event));
+    Ok(events.map(|event| (event.to_owned(), sent(&told_by(event)))).collect())
+}
+
 /// The output with which a stop hook makes this client's agent continue.
 fn go_on(kind: Kind, event: &str) -> Option<&'static str> {
     match (kind, event) {
@@ -139,7 +214,13 @@ fn go_on(kind: Kind, event: &str) -> Option<&'static str> {
     }
 }
 
-fn collect(folder: &Path, root: &Path, recorded: &mut Recorded) -> Result<(), Failure> {
+/// With `of_tools`, only what is sent after a tool is kept, under names that end with it.
+fn collect(
+    folder: &Path,
+    root: &Path,
+    of_tools: Option<&str>,
+    recorded: &mut Recorded,
+) -> Result<(), Failure> {
     let entries = fs::read_dir(folder).map_err(|error| Failure::on("list", folder, error))?;
     let mut files = Vec::new();
     for entry in entries {
@@ -160,7 +241,14 @@ fn collect(folder: &Path, root: &Path, recorded: &mut Recorded) -> Result<(), Fa
             if !is_worth_keeping(&payload) {
                 continue;
             }
-            let name = fixture_name(event, &payload);
+            let mut name = fixture_name(event, &payload);
+            if let Some(kind) = of_tools {
+                let is_after = ["post", "after"].iter().any(|word| event.to_ascii_lowercase().contains(word));
+                if !is_after || !is_of_tool(event) {
+                    continue;
+                }
+                name = format!("{name}.{kind}");
+            }
             let mut stable = Stable::new(root);
             recorded.payloads.entry(name).or_insert_with(|| stable.value("", payload));
         }

@@ -13,7 +13,7 @@ use super::stub::{Exchange, Stub};
 use crate::failure::Failure;
 use crate::process::{self, Ended};
 use crate::sandbox::Sandbox;
-use crate::tool_cache::{Cellar, search_path};
+use crate::tool_cache::{ToolCache, search_path};
 
 /// A folder for what belongs neither to the home nor to the project.
 pub const HARNESS: &str = "harness";
@@ -42,7 +42,7 @@ pub trait Hooking {
 
 /// Runs every session of a scenario in one fresh home and project.
 pub fn run(
-    cellar: &Cellar,
+    tool_cache: &ToolCache,
     client: &Client,
     scenario: Scenario,
     binary: &Path,
@@ -61,7 +61,7 @@ pub fn run(
     link(binary, &bin.join("lorelane"))?;
 
     let stub = Stub::start(scenario.rules, &scenario.default)?;
-    let path = search_path(&[bin, cellar.node_folder()])?;
+    let path = search_path(&[bin, tool_cache.node_folder()])?;
     let command = |program: &Path| {
         let mut command = Command::new(program);
         command.env_clear().current_dir(&project).env("PATH", &path).env("HOME", &home);
@@ -86,7 +86,7 @@ pub fn run(
 
     let mut sessions = Vec::new();
     for session in &scenario.sessions {
-        let mut client_call = command(&cellar.program(&client.package()));
+        let mut client_call = command(&tool_cache.program(&client.package()));
         client_call.args(client.kind.arguments(&session.prompt, plugin.as_deref(), &session.arguments));
         client_call.envs(client.kind.environment(stub.port()));
         let ended = process::run(client_call, &scratch, &client.id());

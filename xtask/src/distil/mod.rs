@@ -21,7 +21,7 @@ use crate::failure::Failure;
 use crate::repo;
 use lorelane_core::digest::short_digest;
 use lorelane_core::embed::{DIMENSIONS, MODEL_ID, VocabularyEntry, model_id, pack};
-use lorelane_engine::model::neural::{Bert, Matrix, ModelShape, Tensors, Vocabulary, mean_direction};
+use lorelane_engine::model::neural::{Bert, Matrix, ModelShape, Tensors, Vocabulary, mean_vector};
 
 const TABLE: &str = "crates/lorelane-core/data/static.bin";
 /// The teacher reads this many pieces of a sentence.
@@ -148,7 +148,7 @@ impl Teacher<'_> {
     fn sentences(&self, sentences: &[Vec<u32>]) -> Result<Matrix, Failure> {
         let shown: Vec<Vec<u32>> =
             sentences.iter().map(|pieces| self.vocabulary.framed(pieces, MAX_TOKENS)).collect();
-        self.cached("sentences", &shown, |states| mean_direction(states, WIDTH))
+        self.cached("sentences", &shown, |states| mean_vector(states, WIDTH))
     }
 
     fn cached(

@@ -13,7 +13,7 @@ use super::server::Store;
 use super::transport;
 use crate::failure::Failure;
 use crate::process;
-use crate::tool_cache::{Cellar, Origin, Package};
+use crate::tool_cache::{Origin, Package, ToolCache};
 
 /// One version of the suite, for one version of the protocol.
 pub(super) struct Suite {
@@ -171,10 +171,14 @@ impl Suite {
         }
     }
 
-    pub(super) fn judge(&self, cellar: &Cellar, store: &Store) -> Result<(String, Vec<String>), Failure> {
+    pub(super) fn judge(
+        &self,
+        tool_cache: &ToolCache,
+        store: &Store,
+    ) -> Result<(String, Vec<String>), Failure> {
         let server = store.listen()?;
         let results = store.scratch().join("results");
-        let mut suite = store.command(&cellar.program(&self.package()));
+        let mut suite = store.command(&tool_cache.program(&self.package()));
         suite.args(["server", "--url", &transport::open(&server)?]).args(self.arguments);
         suite.arg("--output-dir").arg(&results);
         // It exits with an error because of scenarios without a fixture; the files it wrote count.

@@ -12,7 +12,7 @@ use super::server::{Reach, Store};
 use crate::failure::Failure;
 use crate::process;
 use crate::repo;
-use crate::tool_cache::{self, Cellar, Origin, Package};
+use crate::tool_cache::{self, Origin, Package, ToolCache};
 
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Driver {
@@ -65,13 +65,13 @@ impl Driver {
 
     pub(super) fn ask(
         self,
-        cellar: &Cellar,
+        tool_cache: &ToolCache,
         store: &Store,
         reach: &Reach,
         questions: &[Question],
     ) -> Result<Seen, Failure> {
         let package = self.package();
-        let modules = cellar.modules(&package);
+        let modules = tool_cache.modules(&package);
         let scripts = repo::root().join("xtask/mcp");
         match self {
             Driver::PythonSdk => {
@@ -80,12 +80,12 @@ impl Driver {
                 ask_all(python, store, reach, questions, package.name)
             }
             Driver::TypescriptSdk => {
-                let mut node = store.command(&cellar.node_folder().join("node"));
+                let mut node = store.command(&tool_cache.node_folder().join("node"));
                 node.env("NODE_PATH", modules).arg(scripts.join("typescript.cjs"));
                 ask_all(node, store, reach, questions, package.name)
             }
             Driver::Inspector => {
-                let program = cellar.program(&package);
+                let program = tool_cache.program(&package);
                 let answers = questions.iter().map(|question| {
                     let mut inspector = store.command(&program);
                     inspector.arg("--cli").args(inspector_words(reach, question));

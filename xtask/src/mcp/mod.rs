@@ -18,7 +18,7 @@ use crate::failure::Failure;
 use crate::process;
 use crate::repo;
 use crate::sandbox::Sandbox;
-use crate::tool_cache::{Cellar, Package};
+use crate::tool_cache::{Package, ToolCache};
 use conformance::{SUITES, Suite};
 use driver::{DRIVERS, Driver};
 use lorelane_engine::disk::SeededRng;
@@ -38,31 +38,31 @@ pub fn command(mut args: Args) -> Result<bool, Failure> {
         return measure(&binary, size).map(|()| true);
     }
     let proofs = proofs(only.as_deref())?;
-    let cellar = Cellar::find()?;
-    cellar.install(&packages())?;
+    let tool_cache = ToolCache::find()?;
+    tool_cache.install(&packages())?;
     let binary = match binary {
         Some(binary) => repo::given_program(&binary)?,
         None => repo::build_product(&[])?,
     };
-    let failed = run(&proofs, &cellar, &binary);
+    let failed = run(&proofs, &tool_cache, &binary);
     println!("{} runs, {failed} failed", proofs.len());
     Ok(failed == 0)
 }
 
 /// Why the proofs cannot run here, or `None` if they can.
 pub fn missing(ci: bool) -> Option<String> {
-    match Cellar::find() {
-        Ok(cellar) => cellar.lacks(&packages(), ci, "cargo xtask mcp"),
+    match ToolCache::find() {
+        Ok(tool_cache) => tool_cache.lacks(&packages(), ci, "cargo xtask mcp"),
         Err(failure) => Some(failure.to_string()),
     }
 }
 
 /// Runs all proofs and returns their number.
 pub fn prove() -> Result<usize, Failure> {
-    let cellar = Cellar::find()?;
+    let tool_cache = ToolCache::find()?;
     let binary = repo::build_product(&[])?;
     let proofs = proofs(None)?;
-    match run(&proofs, &cellar, &binary) {
+    match run(&proofs, &tool_cache, &binary) {
         0 => Ok(proofs.len()),
         failed => {
             let what =
@@ -126,9 +126,9 @@ fn proofs(only: Option<&str>) -> Result<Vec<Proof>, Failure> {
 }
 
 /// Prints a line for each proof and returns how many failed.
-fn run(proofs: &[Proof], cellar: &Cellar, binary: &Path) -> usize {
+fn run(proofs: &[Proof], tool_cache: &ToolCache, binary: &Path) -> usize {
     let failed = proofs.iter().filter(|proof| {
-        let (line, holds) = proof.show(cellar, binary);
+        let (line, holds) = proof.show(tool_cache, binary);
         println!("{line}");
         !holds
     });
@@ -143,7 +143,7 @@ impl Proof {
         }
     }
 
-    fn show(&self, cellar: &Cellar, binary: &Path) -> (String, bool) {
+    fn show(&self, tool_cache: &ToolCache, binary: &Path) -> (String, bool) {
         let Package { name, version, .. } = self.package();
         let way = match self {
             Proof::Driver(_, transport, sheet) if sheet.profile == AGENT.profile => transport.name(),
@@ -152,7 +152,7 @@ impl Proof {
         };
         let name = format!("{:<30} {way:<12}", format!("{name} {version}"));
         let start = Instant::now();
-        let judged = self.judge(cellar, binary);
+        let judged = self.judge(tool_cache, binary);
         let seconds = start.elapsed().as_secs_f64();
         match judged {
             Ok((note, breaches)) if breaches.is_empty() => {
@@ -166,12 +166,12 @@ impl Proof {
     }
 
     /// A short summary, and every expectation that is not met.
-    fn judge(&self, cellar: &Cellar, binary: &Path) -> Result<(String, Vec<String>), Failure> {
-        let store = Store::new(cellar, binary)?;
+    fn judge(&self, tool_cache: &ToolCache, binary: &Path) -> Result<(String, Vec<String>), Failure> {
+        let store = Store::new(tool_cache, binary)?;
         match self {
             Proof::Driver(driver, transport, sheet) => {
                 let reach = store.reach(*transport, sheet.profile)?;
-                let seen = driver.ask(cellar, &store, &reach, sheet.questions)?;
+                let seen = driver.ask(tool_cache, &store, &reach, sheet.questions)?;
                 let note = format!("protocol {}", seen.protocol.as_deref().unwrap_or("not told"));
                 let mut breaches = questions::breaches(sheet.questions, &seen.answers);
                 if seen.protocol.as_deref() != driver.protocol() {
@@ -180,7 +180,7 @@ impl Proof {
                 }
                 Ok((note, breaches))
             }
-            Proof::Suite(suite) => suite.judge(cellar, &store),
+            Proof::Suite(suite) => suite.judge(tool_cache, &store),
         }
     }
 }

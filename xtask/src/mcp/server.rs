@@ -8,7 +8,7 @@ use super::questions::AGENT;
 use crate::failure::Failure;
 use crate::process;
 use crate::sandbox::Sandbox;
-use crate::tool_cache::{Cellar, search_path};
+use crate::tool_cache::{ToolCache, search_path};
 
 /// The memory that `questions` asks for.
 const MEMORY: &[&str] = &[
@@ -66,9 +66,9 @@ impl Transport {
 }
 
 impl Store {
-    pub(super) fn new(cellar: &Cellar, binary: &Path) -> Result<Store, Failure> {
+    pub(super) fn new(tool_cache: &ToolCache, binary: &Path) -> Result<Store, Failure> {
         let sandbox = Sandbox::empty("mcp")?;
-        let path = search_path(&[cellar.node_folder()])?;
+        let path = search_path(&[tool_cache.node_folder()])?;
         let store = Store { sandbox, binary: binary.to_owned(), path };
         process::finish(store.command(binary).arg("init"))?;
         process::finish(store.command(binary).args(MEMORY))?;

@@ -1,11 +1,13 @@
 //! `bench --sets DIR`: quality and cost of recall, on retrieval sets that are not in the repository.
 //!
 //! A set is a folder with `questions.jsonl`, `units.tsv` and groups `GROUP/.memories/*.md`; a question is
-//! asked of its own group. Of a question only its id and its text reach the program.
+//! asked of its own group. Of a question only its id and its text reach the program. If `variants.py` is beside the
+//! sets, it asks the same questions as people type them.
 
 mod quality;
 mod score;
 mod speed;
+pub mod variants;
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -53,6 +55,12 @@ pub struct Set {
     pub questions: Vec<Question>,
     /// By group and file.
     units: BTreeMap<(String, String), Vec<Unit>>,
+}
+
+/// The folder of the sets: the one that was given, or `bench` in it.
+pub fn folder_of_sets(given: &Path) -> PathBuf {
+    let inner = given.join("bench");
+    if inner.is_dir() { inner } else { given.to_owned() }
 }
 
 /// The sets in a folder, in the order of their names.

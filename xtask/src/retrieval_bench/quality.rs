@@ -25,14 +25,14 @@ const NOW: Timestamp = Timestamp(1_900_000_000);
 struct Way {
     name: &'static str,
     weights: Weights,
-    emphasis: FieldBoost,
+    boost: FieldBoost,
 }
 
 fn ways() -> Vec<Way> {
     let all = Weights { floor: f32::MIN, ..Weights::default() };
-    let off = |name, weights: Weights| Way { name, weights, emphasis: FieldBoost::default() };
+    let off = |name, weights: Weights| Way { name, weights, boost: FieldBoost::default() };
     let usual = FieldBoost::default();
-    let said = |name, emphasis: FieldBoost| Way { name, weights: all.clone(), emphasis };
+    let said = |name, boost: FieldBoost| Way { name, weights: all.clone(), boost };
     vec![
         off("everything", all.clone()),
         off(
@@ -104,7 +104,7 @@ impl Measured {
 struct Asker<'s> {
     set: &'s Set,
     groups: BTreeMap<String, Workspace>,
-    emphasis: FieldBoost,
+    boost: FieldBoost,
     _home: Sandbox,
 }
 
@@ -120,21 +120,21 @@ impl<'s> Asker<'s> {
                 Workspace::open(&env, &folder).map_err(|failure| Failure::on("open", &folder, failure))?;
             groups.insert(group, opened);
         }
-        Ok(Asker { set, groups, emphasis: FieldBoost::default(), _home: home })
+        Ok(Asker { set, groups, boost: FieldBoost::default(), _home: home })
     }
 
     /// Uses other weights from now on.
-    fn weigh(&mut self, way: &Way) -> Result<(), Failure> {
+    fn measure(&mut self, way: &Way) -> Result<(), Failure> {
         for (group, workspace) in &mut self.groups {
             let mut recall = workspace.recall();
-            if way.emphasis != self.emphasis {
-                recall.set_field_boost(way.emphasis).map_err(|failure| {
+            if way.boost != self.boost {
+                recall.set_field_boost(way.boost).map_err(|failure| {
                     Failure::new(format!("cannot rebuild the index of {group}: {failure}"))
                 })?;
             }
             recall.set_weights(way.weights.clone());
         }
-        self.emphasis = way.emphasis;
+        self.boost = way.boost;
         Ok(())
     }
 
@@ -150,7 +150,7 @@ impl<'s> Asker<'s> {
     }
 
     fn measured(&mut self, way: &Way) -> Result<Measured, Failure> {
-        self.weigh(way)?;
+        self.measure(way)?;
         let set = self.set;
         let mut answers = Vec::new();
         for question in &set.questions {

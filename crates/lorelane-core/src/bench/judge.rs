@@ -361,10 +361,13 @@ mod tests {
             title: String::new(),
             kind: MemoryKind::Note(NoteType::Fact),
             status: Status::Active,
+            not_current: None,
+            superseded_by: None,
             tags: Vec::new(),
             lines: None,
             score: 1,
             explain: Vec::new(),
+            relevance: None,
             same: vec![note(&format!("{name}-copy"))],
         };
         names.iter().map(hit).collect()

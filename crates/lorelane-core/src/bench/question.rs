@@ -15,8 +15,8 @@ const QUESTIONS_EACH: usize = 2;
 const PASSAGE_WORDS: usize = 5;
 const FEW_WORDS: usize = 3;
 /// A word is common if it occurs in this share of the memories, and in at least this many.
-const EVERYDAY_SHARE: f64 = 0.1;
-const EVERYDAY_MIN: usize = 4;
+const COMMON_SHARE: f64 = 0.1;
+const COMMON_MIN: usize = 4;
 
 /// Topics that memories about software hardly mention. Only words that occur in no memory are used.
 const ELSEWHERE: [&str; 32] = [
@@ -84,7 +84,7 @@ impl Question {
 #[derive(Clone, Debug, Default)]
 pub struct TermIndex {
     /// Numbers of memories, sorted.
-    holding: HashMap<Term, Vec<u32>>,
+    memories_with: HashMap<Term, Vec<u32>>,
     memories: u32,
 }
 
@@ -93,20 +93,21 @@ impl TermIndex {
         let name = source.name();
         let texts = source.passages.iter().chain([&name]);
         let met: HashSet<Term> = texts.flat_map(|text| topics(text)).map(|topic| topic.term).collect();
-        met.into_iter().for_each(|term| self.holding.entry(term).or_default().push(self.memories));
+        met.into_iter().for_each(|term| self.memories_with.entry(term).or_default().push(self.memories));
         self.memories += 1;
     }
 
-    fn holding(&self, topic: &Topic) -> &[u32] {
-        self.holding.get(&topic.term).map_or(&[], Vec::as_slice)
+    fn memories_with(&self, topic: &Topic) -> &[u32] {
+        self.memories_with.get(&topic.term).map_or(&[], Vec::as_slice)
     }
 
     /// Whether exactly one memory has all of these. Otherwise several would answer the question equally well.
     fn tells_apart(&self, topics: &[&Topic]) -> bool {
         let Some((first, others)) = topics.split_first() else { return false };
-        let has =
-            |memory: &&u32| others.iter().all(|topic| self.holding(topic).binary_search(memory).is_ok());
-        self.holding(first).iter().filter(has).count() == 1
+        let has = |memory: &&u32| {
+            others.iter().all(|topic| self.memories_with(topic).binary_search(memory).is_ok())
+        };
+        self.memories_with(first).iter().filter(has).count() == 1
     }
 }
 
@@ -174,28 +175,31 @@ fn unanswerable(sources: &[QuestionSource], vocabulary: &TermIndex) -> Vec<Strin
     }
     let strange: Vec<String> = ELSEWHERE
         .iter()
-        .map(|words| topics(words).into_iter().filter(|topic| vocabulary.holding(topic).is_empty()).collect())
+        .map(|words| {
+            topics(words).into_iter().filter(|topic| vocabulary.memories_with(topic).is_empty()).collect()
+        })
         .filter(|words: &Vec<Topic>| words.len() >= FEW_WORDS)
         .map(|words| joined(&words))
         .collect();
-    let everyday = everyday(sources, vocabulary);
-    let near = strange.iter().zip(everyday.iter().cycle()).map(|(strange, word)| format!("{word} {strange}"));
+    let common_words = common_words(sources, vocabulary);
+    let near =
+        strange.iter().zip(common_words.iter().cycle()).map(|(strange, word)| format!("{word} {strange}"));
     let near: Vec<String> = near.collect();
     strange.into_iter().chain(near).collect()
 }
 
 /// The words in the most memories, most common first.
-fn everyday(sources: &[QuestionSource], vocabulary: &TermIndex) -> Vec<String> {
-    let least = EVERYDAY_MIN.max((f64::from(vocabulary.memories) * EVERYDAY_SHARE) as usize);
+fn common_words(sources: &[QuestionSource], vocabulary: &TermIndex) -> Vec<String> {
+    let least = COMMON_MIN.max((f64::from(vocabulary.memories) * COMMON_SHARE) as usize);
     let mut common: BTreeMap<String, usize> = BTreeMap::new();
     for topic in sources.iter().flat_map(|source| &source.passages).flat_map(|text| topics(text)) {
-        let holding = vocabulary.holding(&topic).len();
-        if holding >= least {
-            common.insert(topic.word, holding);
+        let doc_freq = vocabulary.memories_with(&topic).len();
+        if doc_freq >= least {
+            common.insert(topic.word, doc_freq);
         }
     }
     let mut common: Vec<(String, usize)> = common.into_iter().collect();
-    common.sort_by_key(|(_, holding)| std::cmp::Reverse(*holding));
+    common.sort_by_key(|(_, doc_freq)| std::cmp::Reverse(*doc_freq));
     common.into_iter().take(ELSEWHERE.len()).map(|(word, _)| word).collect()
 }
 

@@ -1,11 +1,19 @@
 //! The rule of reminders: which of the memories found for a prompt are shown.
 
-use super::{Briefing, Composer, DropRule, barred, is_machine, is_relevant};
+use super::{Briefing, Composer, DropRule, barred, digest, is_machine, is_relevant};
 use crate::corpus::MemorySummary;
 use crate::memory::{Address, Memory};
-use crate::policy::Policy;
+use crate::policy::{MatchStrategy, Policy};
 use crate::recall::{self, Hit, Query};
 use crate::time::Timestamp;
+use std::collections::BTreeMap;
+
+/// More memories at once are almost never all useful.
+const SHOWN_MAX: usize = 3;
+/// After the first memory, another one must be at least this relevant. The best memory is worth a doubt; a second
+/// doubtful one is mostly the same match again. On the development set this gains six points of precision and loses
+/// none of the hits.
+const FURTHER_MIN: f32 = 0.5;
 
 /// What the rule depends on besides the prompt.
 #[derive(Clone, Copy, Debug)]
@@ -30,37 +38,75 @@ impl ReminderRule<'_> {
 
     /// An empty briefing.
     pub fn silence(&self) -> Briefing {
-        Composer::new(self.policy).finish()
+        self.composer().finish()
+    }
+
+    fn composer(&self) -> Composer {
+        let composer = Composer::new(self.policy);
+        match self.policy.match_strategy() {
+            MatchStrategy::Recall => composer.at_most(SHOWN_MAX),
+            MatchStrategy::Keyword => composer,
+        }
     }
 
     /// Selects from the hits for a prompt, best first. Reads a file only if its memory could still be shown.
+    /// `already` is what the session was shown, with the digests of it.
     pub fn select(
         &self,
         query: &Query,
         near: Vec<Hit>,
+        already: &BTreeMap<Address, String>,
         read: impl Fn(&Address) -> CurrentMemory,
     ) -> Briefing {
-        let mut composer = Composer::new(self.policy);
+        let mut composer = self.composer();
+        let mut is_first = true;
         for hit in near {
-            // By the index first, which costs no file read. The index may be stale, so `judge` checks the file
-            // again.
-            let verdict = if !mentions(query, &hit.title, &hit.tags) {
-                Err(DropRule::Irrelevant)
-            } else {
-                composer.closed().map_or(Ok(()), Err).and_then(|()| self.judge(query, read(&hit.address)))
-            };
+            // By the index first, which costs no file read.
+            let relevant = self.is_relevant(query, &hit, is_first);
+            let verdict =
+                match (relevant.and_then(|()| composer.closed().map_or(Ok(()), Err)), hit.not_current) {
+                    // The rule that holds for every prompt says more than what was wrong with this one.
+                    (Err(_), Some(rule)) => Err(DropRule::NotCurrent(rule)),
+                    (Err(rule), None) => Err(rule),
+                    (Ok(()), _) => self.judge(query, &hit, read(&hit.address)),
+                };
             match verdict {
-                Ok(memory) => composer.take(hit, &memory, self.now),
+                Ok(memory) if already.get(&hit.address).is_some_and(|known| *known == digest(&memory)) => {
+                    is_first = false;
+                    composer.drop(hit, DropRule::Repeated);
+                }
+                Ok(memory) => {
+                    is_first = false;
+                    composer.take(hit, &memory, self.now);
+                }
                 Err(rule) => composer.drop(hit, rule),
             }
         }
         composer.finish()
     }
 
-    /// The memory if it may be shown for this prompt, else the first rule that drops it.
-    pub fn judge(&self, query: &Query, current: CurrentMemory) -> Result<Memory, DropRule> {
+    /// Whether a hit is relevant enough, by the index. A hit without an estimate is from the scoring of the
+    /// `claude-memory` scripts, which has its own rule.
+    fn is_relevant(&self, query: &Query, hit: &Hit, is_first: bool) -> Result<(), DropRule> {
+        let least = self.policy.min_relevance();
+        match &hit.relevance {
+            Some(relevance) if relevance.chance < least => Err(DropRule::Unlikely),
+            Some(relevance) if !is_first && relevance.chance < FURTHER_MIN => Err(DropRule::Further),
+            Some(_) => Ok(()),
+            None if mentions(query, &hit.title, &hit.tags) => Ok(()),
+            None => Err(DropRule::Irrelevant),
+        }
+    }
+
+    /// The memory if it may be shown for this prompt, else the first rule that drops it. The index may be older
+    /// than the file.
+    fn judge(&self, query: &Query, hit: &Hit, current: CurrentMemory) -> Result<Memory, DropRule> {
         let (entry, memory) = self.may_show(current)?;
-        if mentions(query, &entry.title, &entry.tags) { Ok(memory) } else { Err(DropRule::Irrelevant) }
+        if hit.relevance.is_some() || mentions(query, &entry.title, &entry.tags) {
+            Ok(memory)
+        } else {
+            Err(DropRule::Irrelevant)
+        }
     }
 
     /// The memory if it may be shown for any prompt. A file that breaks a rule of its category is still shown:

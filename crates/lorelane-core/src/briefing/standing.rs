@@ -3,7 +3,7 @@
 //! The text has dates but no ages, and a fixed order. While the store does not change it is identical byte for
 //! byte, so that the client's prompt cache stays valid.
 
-use super::{DateStyle, MAX_CHARS, SHORT_PREFACE, line, tokens};
+use super::{DateStyle, MAX_CHARS, SHORT_PREFACE, digest, line, tokens};
 use crate::capture::Capture;
 use crate::fence::{Fence, inline};
 use crate::json::Json;
@@ -52,9 +52,24 @@ pub struct RenderedContext {
     /// The text for the model; empty if there is nothing to show.
     pub text: String,
     /// The memories in it, with the reason for each.
-    pub shown: Vec<(Address, &'static str)>,
+    pub shown: Vec<StandingMemory>,
     /// The memories that did not fit.
     pub left_out: Vec<Address>,
+}
+
+/// A memory in a standing context.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct StandingMemory {
+    pub address: Address,
+    pub because: &'static str,
+    /// Of what was shown of it; empty if only a part of it was.
+    pub digest: String,
+}
+
+impl StandingMemory {
+    fn of(memory: &Memory, because: &'static str) -> StandingMemory {
+        StandingMemory { address: memory.address.clone(), because, digest: digest(memory) }
+    }
 }
 
 impl StandingContext {
@@ -128,7 +143,7 @@ struct BudgetedLines {
     tokens: usize,
     chars: usize,
     lines: Vec<String>,
-    shown: Vec<(Address, &'static str)>,
+    shown: Vec<StandingMemory>,
     seen: BTreeSet<Address>,
     left_out: Vec<Address>,
     missing: OmittedCounts,
@@ -176,7 +191,7 @@ impl BudgetedLines {
             let text = if headed { text } else { format!("{head}:\n{text}") };
             if self.push(text) {
                 headed = true;
-                self.shown.push((memory.address.clone(), because));
+                self.shown.push(StandingMemory::of(memory, because));
             } else {
                 self.left_out.push(memory.address.clone());
                 self.missing.memories += 1;
@@ -204,7 +219,8 @@ impl BudgetedLines {
             self.missing.unfinished = Some(session.address.clone());
             return;
         }
-        self.shown.push((session.address.clone(), "unfinished work"));
+        self.shown
+            .push(StandingMemory { digest: String::new(), ..StandingMemory::of(session, "unfinished work") });
         for item in items.split_off(1) {
             if !self.push(item) {
                 self.missing.unfinished = Some(session.address.clone());

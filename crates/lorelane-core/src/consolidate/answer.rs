@@ -30,6 +30,8 @@ pub struct Proposal {
     pub category: Category,
     pub action: Action,
     pub target: Option<Address>,
+    /// The memory that the draft replaces.
+    pub supersedes: Option<Address>,
     /// The revision of the candidate that the agent read.
     pub revision: Option<Revision>,
     pub draft: Option<Object>,
@@ -115,8 +117,8 @@ pub fn example(session: &str, category: Category, candidate: Option<(&Address, &
     item
 }
 
-const ITEM_KEYS: [&str; 8] =
-    ["category", "action", "target", "revision", "draft", "reason", "verdict", "issues"];
+const ITEM_KEYS: [&str; 9] =
+    ["category", "action", "target", "supersedes", "revision", "draft", "reason", "verdict", "issues"];
 
 fn proposal(item: &Object, place: &str) -> Result<Proposal, UnusableItem> {
     let mut faults = Vec::new();
@@ -125,6 +127,19 @@ fn proposal(item: &Object, place: &str) -> Result<Proposal, UnusableItem> {
     let action = choice(item, place, "action", &PROPOSALS, Action::name, &mut faults);
     let target =
         read_text(item, place, "target", "an address such as decision/use-jwt", Address::parse, &mut faults);
+    let supersedes = read_text(
+        item,
+        place,
+        "supersedes",
+        "the address of the memory that the draft replaces",
+        Address::parse,
+        &mut faults,
+    );
+    if supersedes.is_some() && !matches!(action, None | Some(Action::Create | Action::Update)) {
+        let fix = "propose CREATE with the new memory as its draft, or leave `supersedes` out";
+        let expected = "only with CREATE or UPDATE";
+        faults.push(fault(&format!("{place}supersedes"), expected, item.get("supersedes"), fix));
+    }
     let revision =
         read_text(item, place, "revision", "the revision of the candidate", Revision::parse, &mut faults);
     let draft = drafted(item, place, action, &mut faults);
@@ -150,7 +165,7 @@ fn proposal(item: &Object, place: &str) -> Result<Proposal, UnusableItem> {
     }
     match (category, action) {
         (Some(category), Some(action)) if faults.is_empty() => {
-            Ok(Proposal { category, action, target, revision, draft, reason, judgement, issues })
+            Ok(Proposal { category, action, target, supersedes, revision, draft, reason, judgement, issues })
         }
         _ => Err(UnusableItem { category, faults }),
     }

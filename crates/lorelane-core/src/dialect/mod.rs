@@ -55,7 +55,7 @@ pub trait Dialect: fmt::Debug + Send + Sync {
         address: &Address,
         old: Option<&MemoryFile>,
         draft: ParsedDraft<'_>,
-        circumstances: &WriteContext,
+        context: &WriteContext,
     ) -> Result<Composed, Refusal>;
 
     /// The edits that turn `base` (the file of `before`, or the base text of a new memory) into `after`.

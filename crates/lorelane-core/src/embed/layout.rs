@@ -140,6 +140,13 @@ impl<'a> Table<'a> {
         Vector::pointing(sum)
     }
 
+    /// The vector of a word that is one piece, not normalized: a word that says little is short.
+    pub fn word(&self, word: &str) -> Option<[f32; DIMENSIONS]> {
+        let mut row = [0.0; DIMENSIONS];
+        self.add(self.find(WordPiece::Start(word))?, 1.0, &mut row);
+        Some(row)
+    }
+
     fn add(&self, number: usize, weight: f32, sum: &mut [f32; DIMENSIONS]) {
         let scale = weight * f32::from_le_bytes(self.scales[number]);
         let (low, high) = sum.split_at_mut(ROW);

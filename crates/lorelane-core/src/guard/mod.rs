@@ -180,6 +180,11 @@ impl WriteTarget {
 }
 
 impl WriteTarget {
+    /// The path of the one file or folder that is written, if all of it is known.
+    pub fn file(&self) -> Option<&str> {
+        (self.rest.is_empty() && !self.open).then_some(self.fixed.as_str())
+    }
+
     /// The path on disk. A link that is removed or moved goes itself, so it is not followed.
     fn resolved(&self, resolve: &dyn Fn(&str) -> ResolvedPath) -> ResolvedPath {
         let whole = resolve(&self.fixed);
@@ -353,13 +358,13 @@ fn text_of(names: &[Vec<Atom>]) -> String {
 }
 
 fn around(target: &WriteTarget) -> Denial {
-    let deed = match target.act {
+    let action = match target.act {
         WriteKind::Remove => "remove or move",
         WriteKind::Write => "overwrite",
     };
     Denial {
         attempt: format!(
-            "cannot {deed} {}: it contains the memory folder",
+            "cannot {action} {}: it contains the memory folder",
             inline(&target.shown, SHOWN_MAX)
         ),
         instead: "retire single memories with `lorelane retire ADDRESS --reason REASON`; if the whole folder must be removed, ask the user".to_owned(),
@@ -403,7 +408,7 @@ fn setting_denial(key: &str) -> Denial {
 }
 
 fn denial(target: &WriteTarget, inside: &str, exists: Option<bool>) -> Denial {
-    let deed = match (target.act, target.program.as_str()) {
+    let action = match (target.act, target.program.as_str()) {
         (WriteKind::Remove, "mv") => "move",
         (WriteKind::Remove, _) => "remove",
         (WriteKind::Write, _) => "write",
@@ -414,7 +419,7 @@ fn denial(target: &WriteTarget, inside: &str, exists: Option<bool>) -> Denial {
         program => format!(" with `{program}`"),
     };
     let attempt = format!(
-        "cannot {deed} {}{by}: only lorelane may write to the memory folder, so that every change is validated, journalled and indexed",
+        "cannot {action} {}{by}: only lorelane may write to the memory folder, so that every change is validated, journalled and indexed",
         inline(&target.shown, SHOWN_MAX),
     );
     Denial { attempt, instead: instead(target.act, inside, exists) }

@@ -24,6 +24,25 @@ const WORK_MAX: usize = 1 << 20;
 const NAMED_MAX: usize = 8;
 /// How far ahead the end of `[…]` is searched.
 const SET_MAX: usize = 64;
+/// How many programs of a command line are reported.
+const RUNS_MAX: usize = 32;
+
+/// A program that a command line runs.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ProgramRun {
+    /// As it is written: a name or a path.
+    pub program: String,
+    /// Where it runs; `None` if only the shell knows.
+    pub folder: Option<String>,
+    /// Its words after the program, up to the first one that only the shell knows.
+    pub words: Vec<String>,
+}
+
+/// The programs that a command line runs, in order. Those in a text that a program is given (`sh -c TEXT`) follow
+/// that program.
+pub fn programs(command: &str, around: &ShellContext<'_>) -> Vec<ProgramRun> {
+    read(command, around).runs
+}
 
 /// The paths that a command line writes or removes, in order, and the commands in it that only a person may run.
 pub fn writes(command: &str, around: &ShellContext<'_>) -> Targets {
@@ -43,6 +62,7 @@ fn read<'a>(command: &str, around: &'a ShellContext<'a>) -> Shell<'a> {
         left: None,
         variables: BTreeMap::new(),
         targets: Vec::new(),
+        runs: Vec::new(),
         piped: Vec::new(),
         runs_input: false,
         runs_git: false,
@@ -62,6 +82,7 @@ struct Shell<'a> {
     left: Option<Option<Word>>,
     variables: BTreeMap<String, Word>,
     targets: Vec<WriteTarget>,
+    runs: Vec<ProgramRun>,
     /// The operands of the commands before this one in its pipeline.
     piped: Vec<Word>,
     /// Whether the last command executes its input.
@@ -141,11 +162,22 @@ impl Shell<'_> {
                     return self.command(&words, depth + 1);
                 }
                 Some(wrapper) => rest = unwrapped(tail, &wrapper),
-                None => return self.program(program, tail, depth),
+                None => {
+                    self.note_run(&name, tail);
+                    return self.program(program, tail, depth);
+                }
             }
         }
         // Without a command, the assignments apply to what follows.
         self.variables.extend(assigned);
+    }
+
+    fn note_run(&mut self, program: &str, words: &[Word]) {
+        if self.runs.len() < RUNS_MAX {
+            let folder = self.folder.as_ref().and_then(Word::literal);
+            let words = words.iter().map_while(Word::literal).collect();
+            self.runs.push(ProgramRun { program: program.to_owned(), folder, words });
+        }
     }
 
     fn program(&mut self, program: &str, words: &[Word], depth: usize) {

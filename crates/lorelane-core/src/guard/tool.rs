@@ -1,8 +1,9 @@
 //! Tool calls of agents in one shape: files that a tool names, patches, commands and where they run.
 
 use super::programs::is_shell;
+use super::shell::{self, ProgramRun};
 use super::word::Word;
-use super::{ShellContext, Targets, WriteExtent, WriteKind, WriteTarget, shell};
+use super::{ShellContext, Targets, WriteExtent, WriteKind, WriteTarget};
 use crate::json::Json;
 
 /// The lines of a patch that name a file.
@@ -129,6 +130,18 @@ impl ToolUse {
                 shell::writes(command, &ShellContext { folder: &folder, ..*around })
             }
             ToolUse::Other => Targets::default(),
+        }
+    }
+
+    /// The programs that it runs.
+    pub fn programs(&self, around: &ShellContext<'_>) -> Vec<ProgramRun> {
+        match self {
+            ToolUse::Shell { command, folder: None } => shell::programs(command, around),
+            ToolUse::Shell { command, folder: Some(folder) } => {
+                let folder = placed(&at_home(folder, around), around).shown();
+                shell::programs(command, &ShellContext { folder: &folder, ..*around })
+            }
+            ToolUse::Write { .. } | ToolUse::Other => Vec::new(),
         }
     }
 

@@ -29,6 +29,15 @@ impl HistoryEntry {
         self.0.at("summary").and_then(Json::as_text)
     }
 
+    /// The field that changed, if the entry names one.
+    pub fn field(&self) -> Option<&str> {
+        self.0.at("field").and_then(Json::as_text)
+    }
+
+    pub fn at(&self) -> Option<Timestamp> {
+        self.date().and_then(Timestamp::parse).map(|(at, _)| at)
+    }
+
     pub fn date(&self) -> Option<&str> {
         self.0.at("date").and_then(Json::as_text)
     }

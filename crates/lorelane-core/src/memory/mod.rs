@@ -15,6 +15,7 @@ pub use lane::LaneId;
 use crate::json::{Json, Object};
 use crate::lifecycle::Lifecycle;
 use crate::time::Timestamp;
+use crate::validity::Validity;
 use link::Link;
 
 /// Something an agent should know beyond this session.
@@ -30,6 +31,8 @@ pub struct Memory {
     /// The files it is about (`related_files`), as paths relative to the project root.
     pub about: Vec<String>,
     pub lifecycle: Lifecycle,
+    /// Whether it is still true. Parsing fills it in and writing ignores it, as with links.
+    pub validity: Validity,
     pub confidence: Option<f64>,
     pub created: Option<Timestamp>,
     pub updated: Option<Timestamp>,
@@ -39,6 +42,27 @@ pub struct Memory {
     /// Keys that the dialect preserves and no rule reads.
     pub extra: Object,
 }
+
+impl Memory {
+    /// When its content last changed. A change of status alone does not make it newer: what it says is as old as
+    /// before. A note's file has no history, so its date is the only one.
+    pub fn content_changed(&self) -> Option<Timestamp> {
+        let changed = self.updated.or(self.created);
+        let mut newest_first = self.history.iter().rev();
+        let is_of_status =
+            |entry: &&HistoryEntry| entry.field().is_some_and(|field| STATUS_FIELDS.contains(&field));
+        // Without an entry for its latest date, somebody else changed the file: nothing says that it was the status.
+        let is_latest = |entry: &HistoryEntry| entry.at().is_some_and(|at| Some(at) == self.updated);
+        if !newest_first.clone().next().filter(is_of_status).is_some_and(is_latest) {
+            return changed;
+        }
+        let content = newest_first.find(|entry| !is_of_status(entry));
+        content.and_then(HistoryEntry::at).or(self.created).min(changed).or(changed)
+    }
+}
+
+/// The fields that say whether a memory is current, as its history names them.
+const STATUS_FIELDS: [&str; 4] = ["record_status", "content.status", "content.active", "content.expires"];
 
 /// The content of a memory.
 #[derive(Clone, Debug, PartialEq)]

@@ -91,6 +91,12 @@ impl DocEntry {
             let only = Passage { headings: Vec::new(), section: 0, lines: (1, 1), text };
             written.push(PassageEntry::of(&only, language, Some(table), emphasis));
         }
+        if let (Some(first), Some(passage)) = (written.first_mut(), passages.first())
+            && matches!(memory.kind, MemoryKind::Record(_))
+        {
+            // A note's title is a heading of its first passage, but a record's is no part of its content.
+            first.vector = table.vector(&format!("{title}\n{}", passage.text));
+        }
         if let Some(first) = written.first_mut() {
             let mut named =
                 passages.first().map(|text| terms(&first_line(text), language)).unwrap_or_default();

@@ -29,7 +29,7 @@ pub fn keyword(
         .filter_map(|entry| {
             let mut parts = name_parts(query, &entry.title, &entry.tags);
             parts.extend(entry.kind.category().and_then(|category| described.get(&category)).cloned());
-            (!parts.is_empty()).then(|| (hit(entry, parts), is_recent(entry, query.now)))
+            (!parts.is_empty()).then(|| (hit(entry, parts, query.now), is_recent(entry, query.now)))
         })
         .collect();
     let order = |(hit, _): &(Hit, bool)| (Reverse(hit.score), priority(hit.kind));
@@ -77,6 +77,8 @@ mod tests {
             status_at: None,
             created: None,
             updated: Some(Timestamp(-days_old * 86_400)),
+            validity: Default::default(),
+            content_changed: None,
             written: None,
             revised: 0,
         }

@@ -9,13 +9,20 @@
 
 mod calibration;
 pub mod doc_entry;
+mod fitted;
 mod keyword;
+mod months;
+mod prompt;
 pub mod query;
 mod rank;
+pub mod relevance;
 pub mod score;
+mod spelling;
+mod word_judge;
 
 pub use keyword::keyword;
 pub use rank::{ResultMode, SearchResults, is_named, rank, same_subject, says_the_same};
+pub use relevance::Relevance;
 pub use score::Candidate;
 
 use crate::corpus::MemorySummary;
@@ -23,8 +30,10 @@ use crate::json::as_text;
 use crate::lifecycle::Status;
 use crate::memory::{Address, Category, LaneId, MemoryKind, NoteType};
 use crate::path::RelPath;
+use crate::policy::Policy;
 use crate::text::{fold, short_names, words};
 use crate::time::Timestamp;
+use crate::validity::NotCurrent;
 use std::borrow::Borrow;
 use std::collections::BTreeSet;
 use std::fmt;
@@ -69,12 +78,18 @@ pub struct Hit {
     pub title: String,
     pub kind: MemoryKind,
     pub status: Status,
+    /// Why it must not be shown as current, if it must not.
+    pub not_current: Option<NotCurrent>,
+    /// The memory that superseded it. Only marks know it, so the engine adds it.
+    pub superseded_by: Option<Address>,
     pub tags: Vec<String>,
     /// The lines of its best passage; `None` where only names were compared.
     pub lines: Option<(usize, usize)>,
     pub score: i32,
     /// Why it was found: the points sum to the score.
     pub explain: Vec<ScorePart>,
+    /// The chance that it is useful; `None` where only names were compared.
+    pub relevance: Option<Relevance>,
     /// Near-duplicates of this memory that it hides.
     pub same: Vec<Address>,
 }
@@ -84,6 +99,26 @@ impl Hit {
     pub fn share(&self) -> f64 {
         let points = f64::from(self.score.max(0));
         points / (points + HALF)
+    }
+
+    /// Whether a prompt hook would show it, if nothing better is shown first.
+    pub fn would_remind(&self, policy: &Policy) -> bool {
+        let is_likely = |relevance: &Relevance| relevance.chance >= policy.min_relevance();
+        let is_current = self.status == Status::Active && self.not_current.is_none();
+        is_current && self.relevance.as_ref().is_some_and(is_likely)
+    }
+
+    /// What must be said with a hit that is not current: `retired`, `superseded by decision/use-paseto`.
+    pub fn state(&self) -> Option<String> {
+        let state = match self.status {
+            Status::Active => self.not_current?.name(),
+            other => other.name(),
+        };
+        Some(match &self.superseded_by {
+            Some(by) if state == NotCurrent::Superseded.name() => format!("{state} by {by}"),
+            Some(by) => format!("{state}, superseded by {by}"),
+            None => state.to_owned(),
+        })
     }
 }
 
@@ -287,7 +322,7 @@ pub fn candidate_if(
             break;
         }
         let entry = entry.borrow();
-        let found = hit(entry, name_parts(query, &entry.title, &entry.tags));
+        let found = hit(entry, name_parts(query, &entry.title, &entry.tags), query.now);
         let is_better = |best: &Hit| {
             found.score > best.score || (found.score == best.score && found.address < best.address)
         };
@@ -299,15 +334,18 @@ pub fn candidate_if(
     best
 }
 
-fn hit(entry: &MemorySummary, explain: Vec<ScorePart>) -> Hit {
+fn hit(entry: &MemorySummary, explain: Vec<ScorePart>, now: Timestamp) -> Hit {
     Hit {
         address: entry.address.clone(),
         path: entry.path.clone(),
         title: entry.title.clone(),
         kind: entry.kind,
         status: entry.status,
+        not_current: entry.not_current(now),
+        superseded_by: None,
         tags: entry.tags.clone(),
         lines: None,
+        relevance: None,
         same: Vec::new(),
         score: explain.iter().map(|part| part.points).sum(),
         explain,
@@ -420,6 +458,8 @@ mod tests {
             status_at: None,
             created: None,
             updated: Some(Timestamp(-updated_days_ago * 86_400)),
+            validity: Default::default(),
+            content_changed: None,
             written: None,
             revised: 0,
         }

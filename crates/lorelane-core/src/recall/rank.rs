@@ -2,6 +2,7 @@
 
 use super::doc_entry;
 use super::query::AnalyzedQuery;
+use super::relevance::Relevance;
 use super::score::{Candidate, ScoredPassage, Statistics, Weights, score, tie_breakers};
 use super::{Hit, Query, ScorePart, Signal, finds_beginnings, name_parts, priority, tag_words};
 use crate::corpus::MemorySummary;
@@ -23,6 +24,8 @@ const SAME_WORDS: usize = 3;
 const SAME_MEANING: f32 = 0.5;
 /// Two memories that share this much of their terms are near-duplicates.
 const SAME_TERMS: f32 = 0.8;
+/// A memory without any word of the prompt is named as left out if it is at least this relevant.
+const LIKELY: f32 = 0.05;
 /// Only this many of the best are compared with each other.
 const SAME_AMONG: usize = 20;
 
@@ -64,7 +67,10 @@ pub fn rank(
                 *named[memory]
                     .get_or_insert_with(|| is_named(query, asked, statistics, &considered[memory].entry))
             };
-            passages.retain(|weighed| weighed.shares_words || is_named(weighed.memory));
+            let is_likely = |memory: usize| weighing.evidence[memory].chance(&weights.relevance) >= LIKELY;
+            passages.retain(|weighed| {
+                weighed.shares_words || is_likely(weighed.memory) || is_named(weighed.memory)
+            });
         }
         ResultMode::Memories | ResultMode::Passages if weighing.is_answered => {
             let best = passages.first().map_or(0.0, |best| best.score);
@@ -80,15 +86,30 @@ pub fn rank(
         let mut met = BTreeSet::new();
         passages.retain(|weighed| met.insert(weighed.memory));
     }
+    // What is not current comes after all that is, however well it matches.
+    let is_current =
+        |weighed: &ScoredPassage| considered[weighed.memory].entry.not_current(query.now).is_none();
+    passages.sort_by_key(|weighed| !is_current(weighed));
     // Only what can still be shown is processed further; tie-breakers move a hit by a few places at most.
     let total = passages.len();
-    passages.truncate(limit.saturating_add(SAME_AMONG));
+    if grouping != ResultMode::Everything {
+        passages.truncate(limit.saturating_add(SAME_AMONG));
+    }
     let mut hits: Vec<(usize, Hit)> = passages
         .iter()
-        .map(|weighed| (weighed.memory, hit(query, asked, weights, weighed, &considered[weighed.memory])))
+        .map(|weighed| {
+            let found = hit(query, asked, weights, weighed, &considered[weighed.memory]);
+            let relevance = Relevance::of(&weighing.evidence[weighed.memory], asked, &weights.relevance);
+            (weighed.memory, Hit { relevance: Some(relevance), ..found })
+        })
         .collect();
-    // The sort is stable, so equal hits keep the order of their passages.
-    hits.sort_by_key(|(_, hit)| (std::cmp::Reverse(hit.score), priority(hit.kind)));
+    // The sorts are stable, so equal hits keep the order of their passages.
+    hits.sort_by_key(|(_, hit)| {
+        (hit.not_current.is_some(), std::cmp::Reverse(hit.score), priority(hit.kind))
+    });
+    if grouping == ResultMode::Everything {
+        hits.sort_by(|(_, a), (_, b)| by_relevance(a, b));
+    }
     if grouping == ResultMode::Memories {
         let before = hits.len();
         hits = collapsed(hits, considered);
@@ -98,6 +119,13 @@ pub fn rank(
     }
     hits.truncate(limit);
     SearchResults { total, hits: hits.into_iter().map(|(_, hit)| hit).collect() }
+}
+
+/// Current memories first, then the more relevant.
+fn by_relevance(a: &Hit, b: &Hit) -> std::cmp::Ordering {
+    let chance = |hit: &Hit| hit.relevance.as_ref().map_or(0.0, |relevance| relevance.chance);
+    let is_stale = |hit: &Hit| hit.not_current.is_some();
+    is_stale(a).cmp(&is_stale(b)).then(chance(b).total_cmp(&chance(a)))
 }
 
 /// The memory that is about the same subject as a text, if any says enough of it.
@@ -113,6 +141,8 @@ pub fn same_subject(
         weighed.covered >= SAME_COVERED
             && weighed.cosine >= SAME_MEANING
             && weighed.matched.len() >= SAME_WORDS
+            // What is saved into a memory that is not current would never be shown.
+            && considered[weighed.memory].entry.not_current(query.now).is_none()
     };
     let best = weighing.passages.iter().find(is_same)?;
     Some(hit(query, asked, weights, best, &considered[best.memory]))
@@ -165,7 +195,7 @@ fn hit(
     let entry = &considered.entry;
     let signals =
         weighed.parts.iter().copied().chain(tie_breakers(weights, considered, confidence, query.now));
-    let matched = || weighed.matched.iter().map(|at| asked.terms[*at].word.clone()).collect();
+    let matched = || weighed.matched.iter().map(|at| asked.terms[*at].shown()).collect();
     let explain: Vec<ScorePart> = signals
         .map(|(signal, score)| ScorePart {
             signal,
@@ -174,7 +204,7 @@ fn hit(
         })
         .filter(|part| part.points != 0)
         .collect();
-    Hit { lines: Some(weighed.lines), ..super::hit(entry, explain) }
+    Hit { lines: Some(weighed.lines), ..super::hit(entry, explain, query.now) }
 }
 
 /// Moves each near-duplicate into the `same` list of the better hit.

@@ -8,7 +8,8 @@
 use super::Signal;
 use super::calibration::{self, ScoreCalibration};
 use super::doc_entry::{self, DocView, PassageView as Kept};
-use super::query::AnalyzedQuery;
+use super::query::{AnalyzedQuery, QueryTerm};
+use super::relevance::{Evidence, RelevanceWeights, SimilaritySum, TermWeights};
 use crate::corpus::MemorySummary;
 use crate::memory::MemoryKind;
 use crate::policy::Policy;
@@ -36,6 +37,7 @@ pub struct Statistics {
     pub terms: u64,
     /// The doc frequency of each query term, counted in passages.
     pub doc_freqs: Vec<u64>,
+    pub similarity: SimilaritySum,
 }
 
 /// The weight of each signal. The default is what ships; other values are for measuring.
@@ -62,6 +64,7 @@ pub struct Weights {
     /// For how many days a note is recent, and the weight of that among equals.
     pub notes_recent_days: i64,
     pub notes_recent: f32,
+    pub relevance: RelevanceWeights,
 }
 
 /// The upper limit of a tie-breaker, below any real difference between passages.
@@ -92,9 +95,10 @@ impl Default for Weights {
             length: 0.08,
             speaker: 0.2,
             date: 0.4,
-            floor: 0.55,
+            floor: 0.42,
             notes_recent_days: 30,
             notes_recent: 0.01,
+            relevance: RelevanceWeights::default(),
         }
     }
 }
@@ -104,8 +108,14 @@ impl Default for Weights {
 const RECORDS_RECENT: f32 = 0.02;
 const PINNED: f32 = 0.01;
 const CONFIDENT: f32 = 0.01;
-/// Subtracted from the trust in an answer when the query names somebody whom no memory mentions.
-const STRANGER: f32 = 0.2;
+/// Subtracted from the trust in an answer: for the share of the words that no memory has, and when the query names
+/// only people and things that no memory mentions.
+const MISSING: f32 = 0.5;
+const STRANGER: f32 = 0.6;
+/// What a word weighs that occurs elsewhere in the memory, and not in the passage.
+const IN_MEMORY: f32 = 0.3;
+/// Added if the table cannot read the query's script: then the cosine says nothing for or against.
+const UNREAD: f32 = 0.35;
 
 /// A passage and its score.
 #[derive(Clone, Debug, PartialEq)]
@@ -130,6 +140,8 @@ pub struct ScoredPassage {
 pub struct Scores {
     pub passages: Vec<ScoredPassage>,
     pub is_answered: bool,
+    /// Of each candidate, in their order.
+    pub evidence: Vec<Evidence>,
 }
 
 /// The features of a passage, before the best one is known.
@@ -154,12 +166,16 @@ pub fn score(
     considered: &[Candidate],
     weights: &Weights,
 ) -> Scores {
-    let scale = Scale::new(statistics);
+    let scale = Scale::new(asked, statistics);
+    let term_weights = TermWeights::new(asked, statistics);
     let mut raw = Vec::new();
+    let mut evidence = Vec::with_capacity(considered.len());
     for (memory, considered) in considered.iter().enumerate() {
         let from = raw.len();
         let doc = doc_entry::read(&considered.doc);
         scale.passages(asked, memory, &doc, &mut raw);
+        let own = raw[from..].iter().map(|raw: &Features| (raw.matched.as_slice(), raw.cosine));
+        evidence.push(term_weights.evidence(asked, &doc, own));
         let sections: Vec<usize> = doc.passages.iter().map(|passage| passage.section).collect();
         let said = calibration::meanings(asked, &considered.second, &sections);
         raw[from..].iter_mut().zip(said).for_each(|(raw, said)| raw.second = Some(said));
@@ -210,12 +226,44 @@ pub fn score(
     // Ties are broken by content: a file name decides nothing, so that renaming files changes no result.
     let order = |weighed: &ScoredPassage| (&considered[weighed.memory].doc, weighed.lines);
     passages.sort_by(|a, b| b.score.total_cmp(&a.score).then_with(|| order(a).cmp(&order(b))));
-    let most = |of: fn(&ScoredPassage) -> f32| passages.iter().map(of).fold(0.0, f32::max);
-    let stranger = asked.names_strangers(&statistics.doc_freqs);
-    // The floor always uses the table's cosines: at any time some passages have none by the added model.
-    let trust = most(|weighed| weighed.covered) + most(|weighed| weighed.cosine)
-        - if stranger { STRANGER } else { 0.0 };
-    Scores { is_answered: !passages.is_empty() && trust >= weights.floor, passages }
+    let trust = trust(asked, statistics, &passages);
+    Scores { is_answered: !passages.is_empty() && trust >= weights.floor, passages, evidence }
+}
+
+/// How far the best passage can be trusted to be an answer: what it covers of the question, and how near its
+/// embedding is. Words that no memory has count against it, and names most: a question about strangers is a question
+/// about something else. Always by the table's cosines: at any time some passages have none by the added model.
+fn trust(asked: &AnalyzedQuery, statistics: &Statistics, passages: &[ScoredPassage]) -> f32 {
+    let all = statistics.passages.max(PASSAGES_MIN);
+    let terms = || asked.terms.iter().zip(&statistics.doc_freqs);
+    let weights: Vec<f32> =
+        terms().map(|(term, holding)| term.asked_weight(*holding) * idf(all, *holding)).collect();
+    let total = weights.iter().sum::<f32>().max(f32::MIN_POSITIVE);
+    let memories = passages.iter().map(|weighed| weighed.memory + 1).max().unwrap_or(0);
+    let mut in_memory = vec![0.0_f32; memories];
+    let mut met = vec![false; memories * weights.len()];
+    for weighed in passages {
+        for term in &weighed.matched {
+            if !std::mem::replace(&mut met[weighed.memory * weights.len() + term], true) {
+                in_memory[weighed.memory] += weights[*term];
+            }
+        }
+    }
+    let covered = |weighed: &ScoredPassage| {
+        let own: f32 = weighed.matched.iter().map(|term| weights[*term]).sum();
+        let all = in_memory[weighed.memory];
+        (own + IN_MEMORY * (all - own)) / total + weighed.cosine.max(0.0)
+    };
+    let best = passages.iter().map(covered).fold(0.0, f32::max);
+    let content = |wanted: fn(u64) -> bool| -> f32 {
+        let content =
+            terms().zip(&weights).filter(|((term, holding), _)| !term.is_name() && wanted(**holding));
+        content.map(|(_, weight)| weight).sum()
+    };
+    let missing = content(|holding| holding == 0) / content(|_| true).max(f32::MIN_POSITIVE);
+    let stranger = if asked.names_strangers(&statistics.doc_freqs) { STRANGER } else { 0.0 };
+    let unread = if asked.vector.is_zero() { UNREAD } else { 0.0 };
+    best + unread - MISSING * missing - stranger
 }
 
 /// The idf of each query term, and the average passage length.
@@ -238,14 +286,15 @@ pub fn idf(all: u64, holding: u64) -> f32 {
 }
 
 impl Scale {
-    fn new(statistics: &Statistics) -> Scale {
-        let among = |all: u64| -> Vec<f32> {
-            statistics.doc_freqs.iter().map(|holding| idf(all, *holding)).collect()
+    fn new(asked: &AnalyzedQuery, statistics: &Statistics) -> Scale {
+        let among = |all: u64, weight: fn(&QueryTerm) -> f32| -> Vec<f32> {
+            let terms = asked.terms.iter().zip(&statistics.doc_freqs);
+            terms.map(|(term, holding)| weight(term) * idf(all, *holding)).collect()
         };
-        let telling = among(statistics.passages.max(PASSAGES_MIN));
+        let telling = among(statistics.passages.max(PASSAGES_MIN), |term| f32::from(term.is_asked()));
         let average = (statistics.terms as f32 / (statistics.passages as f32).max(1.0)).max(1.0);
         let total = telling.iter().sum::<f32>().max(f32::MIN_POSITIVE);
-        Scale { rarity: among(statistics.passages), telling, total, average }
+        Scale { rarity: among(statistics.passages, QueryTerm::weight), telling, total, average }
     }
 
     fn passages(&self, asked: &AnalyzedQuery, memory: usize, doc: &DocView<'_>, all: &mut Vec<Features>) {
@@ -338,7 +387,7 @@ pub(super) fn tie_breakers(
     now: Timestamp,
 ) -> Vec<(Signal, f32)> {
     let mut parts = Vec::new();
-    let changed = considered.entry.changed();
+    let changed = considered.entry.content_changed;
     let (days, points) = match considered.entry.kind {
         MemoryKind::Record(_) => (super::RECENT_DAYS, RECORDS_RECENT),
         MemoryKind::Note(_) => (weights.notes_recent_days, weights.notes_recent),

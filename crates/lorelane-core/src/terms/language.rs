@@ -45,8 +45,165 @@ impl Language {
         // Among equals the first one wins, and that is English.
         let best = (1..counts.len()).fold(0, |best, at| if counts[at] > counts[best] { at } else { best });
         // `de` and `in` occur in code too: in a sentence at least one word in eight is a function word.
-        let is_sure = counts[best] >= 3 && 8 * counts[best] >= all && counts[best] > 2 * counts[0];
+        let is_long = counts[best] >= 3 && 8 * counts[best] >= all && counts[best] > 2 * counts[0];
+        // A short text shows it by its letters too.
+        let is_short = counts[best] >= 2 && 5 * counts[best] >= all && counts[0] == 0 && !text.is_ascii();
+        let is_sure = is_long || is_short;
         if is_sure { Language::ALL[best] } else { Language::English }
+    }
+
+    /// The language of a question if its function words are not English; a question is too short for
+    /// [`Language::of`].
+    pub(crate) fn of_question(text: &str) -> Option<Language> {
+        let mut counts = [0_usize; Language::ALL.len()];
+        for word in text.split(|c: char| !c.is_alphabetic()).filter(|word| !word.is_empty()).take(100) {
+            let word = word.to_lowercase();
+            let is_english = ENGLISH_STOP_WORDS.binary_search(&word.as_str()).is_ok();
+            for (language, count) in Language::ALL.into_iter().zip(&mut counts) {
+                *count += usize::from(match language {
+                    Language::English => is_english,
+                    other => !is_english && other.is_question_word(&word),
+                });
+            }
+        }
+        let best = (1..counts.len()).fold(0, |best, at| if counts[at] > counts[best] { at } else { best });
+        (best > 0).then(|| Language::ALL[best])
+    }
+
+    /// Whether a word is a function word or a question word of the language.
+    pub(crate) fn is_question_word(self, word: &str) -> bool {
+        self.has_small_word(word) || self.question_words().binary_search(&word).is_ok()
+    }
+
+    pub(crate) fn is_arabic_function_word(word: &str) -> bool {
+        ARABIC_FUNCTION_WORDS.binary_search(&word).is_ok()
+    }
+
+    /// Words that questions consist of besides what they ask about.
+    fn question_words(self) -> &'static [&'static str] {
+        match self {
+            Language::English => &[],
+            Language::German => &[
+                "ab", "am", "an", "bis", "da", "dann", "denn", "diese", "diesem", "diesen", "dieser",
+                "dieses", "doch", "du", "durch", "er", "euch", "gibt", "habe", "haben", "hat", "hatte",
+                "ihr", "ihre", "in", "ja", "kann", "keine", "keinen", "können", "man", "mein", "mir", "muss",
+                "müssen", "noch", "ob", "oft", "sein", "seine", "seit", "so", "soll", "sollen", "um", "uns",
+                "unser", "unsere", "viel", "viele", "vom", "vor", "wann", "warum", "was", "weil", "welche",
+                "welchem", "welchen", "welcher", "welches", "wem", "wen", "wer", "weshalb", "wieso", "wo",
+                "wofür", "woher", "wohin", "womit", "worauf", "wozu", "wurde", "wurden",
+            ],
+            Language::French => &[
+                "a", "ai", "as", "avez", "avons", "ces", "combien", "comment", "dont", "elles", "fait",
+                "faut", "ils", "laquelle", "lequel", "leur", "leurs", "nos", "notre", "on", "où", "pourquoi",
+                "quand", "quel", "quelle", "quelles", "quels", "quoi", "sa", "ses", "si", "son", "ta", "te",
+                "tu", "y",
+            ],
+            Language::Spanish => &[
+                "a", "cuando", "cuanta", "cuantas", "cuanto", "cuantos", "cuál", "cuáles", "cuándo",
+                "cuánta", "cuántas", "cuánto", "cuántos", "cómo", "donde", "dónde", "e", "fue", "ha", "han",
+                "hay", "le", "les", "me", "mi", "nos", "nuestra", "nuestro", "o", "quien", "quién",
+                "quiénes", "qué", "sea", "somos", "te", "tiene", "tienen", "tu", "u",
+            ],
+            Language::Italian => &[
+                "a", "chi", "ci", "cosa", "cui", "dove", "ha", "hanno", "ho", "io", "loro", "mi", "noi",
+                "nostro", "o", "perché", "qual", "quale", "quali", "quando", "quanta", "quante", "quanti",
+                "quanto", "quella", "quello", "questa", "questo", "se", "si", "sia",
+            ],
+            Language::Portuguese => &[
+                "a", "aonde", "cadê", "ela", "ele", "eles", "foram", "há", "me", "meu", "nossa", "nosso",
+                "onde", "porque", "quais", "qual", "quando", "quanta", "quantas", "quanto", "quantos",
+                "quem", "quê", "seu", "sua", "tem", "têm", "você",
+            ],
+            Language::Dutch => &[
+                "ben", "bent", "had", "hadden", "heb", "hebben", "heeft", "hem", "hij", "hoe", "hoeveel",
+                "hun", "je", "jij", "kan", "kunnen", "mijn", "moet", "moeten", "ons", "onze", "waar",
+                "waarheen", "waarmee", "waarom", "wanneer", "was", "wat", "welk", "welke", "wie", "zal",
+                "ze", "zij",
+            ],
+            Language::Swedish => &[
+                "de", "dem", "du", "ha", "hade", "hon", "hur", "i", "kommer", "min", "mina", "mycket",
+                "många", "ni", "ska", "skulle", "under", "vad", "varför", "vart", "vem", "vilka", "vilken",
+                "vilket", "vår", "våra",
+            ],
+            Language::Russian => &[
+                "без",
+                "бы",
+                "была",
+                "были",
+                "было",
+                "быть",
+                "вам",
+                "вас",
+                "все",
+                "всё",
+                "вы",
+                "где",
+                "да",
+                "до",
+                "его",
+                "ее",
+                "ему",
+                "есть",
+                "ещё",
+                "её",
+                "за",
+                "зачем",
+                "здесь",
+                "им",
+                "какая",
+                "какие",
+                "какого",
+                "какое",
+                "какой",
+                "каком",
+                "какую",
+                "ко",
+                "которые",
+                "который",
+                "кто",
+                "куда",
+                "ли",
+                "меня",
+                "мне",
+                "можно",
+                "над",
+                "надо",
+                "нам",
+                "нас",
+                "него",
+                "нет",
+                "нужно",
+                "об",
+                "он",
+                "она",
+                "они",
+                "оно",
+                "откуда",
+                "перед",
+                "под",
+                "почему",
+                "про",
+                "раз",
+                "сколько",
+                "со",
+                "тебя",
+                "тем",
+                "теперь",
+                "того",
+                "тоже",
+                "только",
+                "том",
+                "тут",
+                "ты",
+                "уже",
+                "часто",
+                "чего",
+                "чей",
+                "чем",
+                "чему",
+                "через",
+            ],
+        }
     }
 
     /// The number that the index stores; it never changes.
@@ -84,7 +241,11 @@ impl Language {
     /// everywhere.
     pub(super) fn is_stop_word(self, word: &str) -> bool {
         ENGLISH_STOP_WORDS.binary_search(&word).is_ok()
-            || (self != Language::English && self.small_words().binary_search(&word).is_ok())
+            || (self != Language::English && self.has_small_word(word))
+    }
+
+    pub(super) fn has_small_word(self, word: &str) -> bool {
+        self.small_words().binary_search(&word).is_ok()
     }
 
     /// Function words: frequent in nearly every sentence of the language and rare in the others.
@@ -167,6 +328,56 @@ impl Language {
     }
 }
 
+/// Arabic has a stemmer and no [`Language`]: its script tells it.
+const ARABIC_FUNCTION_WORDS: &[&str] = &[
+    "أن",
+    "أو",
+    "أي",
+    "أين",
+    "إلى",
+    "إن",
+    "التي",
+    "الذي",
+    "الى",
+    "بعد",
+    "بماذا",
+    "بمن",
+    "بين",
+    "تلك",
+    "ثم",
+    "حتى",
+    "ذلك",
+    "على",
+    "عن",
+    "عند",
+    "في",
+    "قبل",
+    "قد",
+    "كان",
+    "كانت",
+    "كل",
+    "كم",
+    "كيف",
+    "لأن",
+    "لا",
+    "لم",
+    "لماذا",
+    "لن",
+    "ما",
+    "ماذا",
+    "متى",
+    "مع",
+    "من",
+    "منذ",
+    "نحن",
+    "هذا",
+    "هذه",
+    "هل",
+    "هم",
+    "هو",
+    "هي",
+];
+
 /// The English stop words of recall. Fewer than for titles and tags, because idf already discounts common words.
 const ENGLISH_STOP_WORDS: &[&str] = &[
     "a", "am", "an", "and", "are", "as", "at", "be", "been", "being", "but", "by", "can", "could", "did",
@@ -182,9 +393,12 @@ mod tests {
 
     #[test]
     fn lists_are_sorted_for_their_search() {
-        assert!(ENGLISH_STOP_WORDS.is_sorted());
+        assert!(ENGLISH_STOP_WORDS.is_sorted() && ARABIC_FUNCTION_WORDS.is_sorted());
         for language in Language::ALL {
-            assert!(language.small_words().is_sorted(), "{language:?}");
+            assert!(
+                language.small_words().is_sorted() && language.question_words().is_sorted(),
+                "{language:?}"
+            );
             assert_eq!(Language::from_number(language.number()), Some(language));
         }
     }
@@ -197,6 +411,7 @@ mod tests {
             ("Nous utilisons JWT car les sessions du vieux service étaient perdues", Language::French),
             ("Usamos JWT porque las sesiones del servicio se perdían", Language::Spanish),
             ("Мы используем JWT, потому что сессии в старом сервисе терялись", Language::Russian),
+            ("Brötchen und Käse sind beim Bäcker teuer", Language::German),
             ("JWT", Language::English),
             ("die", Language::English),
             ("", Language::English),

@@ -4,8 +4,11 @@
 //! A term is a hash. Terms are only compared with each other, so their letters are not needed, and every script
 //! costs the same.
 
+mod arabic;
+mod common;
 mod language;
 
+pub use common::rarity;
 pub use language::Language;
 
 use crate::text::{fold, signed_letter};
@@ -48,10 +51,26 @@ pub fn term_of(word: &str, language: Language) -> Option<Term> {
     if word.len() == 1 || language.is_stop_word(word) {
         return None;
     }
-    Some(match language.stemmer_for(word) {
-        Some(stemmer) => Term::of(&fold(&stemmer.stem(word))),
-        None => Term::of(&fold(word)),
-    })
+    Some(Term::of(&stem_of(word, language)))
+}
+
+/// The stem of a word, folded.
+pub(crate) fn stem_of(word: &str, language: Language) -> String {
+    match language.stemmer_for(word) {
+        Some(stemmer) => fold(&stemmer.stem(word)),
+        None if arabic::is_arabic(word) => fold(&arabic::stem(word)),
+        None => fold(word),
+    }
+}
+
+/// Whether a word in lower case is a stop word of English.
+pub(crate) fn is_english_stop_word(word: &str) -> bool {
+    Language::English.is_stop_word(word)
+}
+
+/// Whether a word in lower case is a function word of any language with a stemmer.
+pub(crate) fn is_function_word(word: &str) -> bool {
+    is_english_stop_word(word) || Language::ALL.iter().any(|language| language.has_small_word(word))
 }
 
 /// Calls `each` for the words of a text in lower case: each run between spaces and punctuation, then the parts

@@ -76,8 +76,8 @@ pub fn short_names(text: &str) -> Vec<String> {
     // Short words that follow each other with one character between them.
     let mut chain = WordChain::default();
     for word in short_parts(&folded) {
-        let is_everyday = is_stop_word(&folded[word.clone()]);
-        if !is_everyday {
+        let is_common = is_stop_word(&folded[word.clone()]);
+        if !is_common {
             names.push(folded[word.clone()].to_owned());
         }
         if !chain.goes_on(&folded, &word) {
@@ -86,7 +86,7 @@ pub fn short_names(text: &str) -> Vec<String> {
         }
         chain.to = word.end;
         chain.words += 1;
-        chain.has_everyday |= is_everyday;
+        chain.has_stop_word |= is_common;
     }
     names.extend(chain.name(&folded));
     names
@@ -97,7 +97,7 @@ struct WordChain {
     from: usize,
     to: usize,
     words: usize,
-    has_everyday: bool,
+    has_stop_word: bool,
 }
 
 impl WordChain {
@@ -111,7 +111,7 @@ impl WordChain {
     /// The whole chain, only if its words are not names themselves: `ci/cd` is `ci` and `cd`, whatever is between
     /// them.
     fn name(&self, folded: &str) -> Option<String> {
-        (self.words > 1 && self.has_everyday).then(|| folded[self.from..self.to].to_owned())
+        (self.words > 1 && self.has_stop_word).then(|| folded[self.from..self.to].to_owned())
     }
 }
 

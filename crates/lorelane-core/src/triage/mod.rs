@@ -67,11 +67,11 @@ pub fn assess(
     let text = ProseText::new(conversation, lexicon.reading);
     let lines = text.lines();
     let phrases = Phrases::of(lexicon);
-    let spoken: Vec<LineCategories> = lines.iter().map(|line| phrases.spoken_in(line.text)).collect();
+    let categories: Vec<LineCategories> = lines.iter().map(|line| phrases.categories_in(line.text)).collect();
     let mut findings = Vec::new();
     for (row, kind) in lexicon.kinds.iter().enumerate() {
         let Some(threshold) = threshold(kind.category) else { continue };
-        let scored = score(kind, 1 << row, &spoken);
+        let scored = score(kind, 1 << row, &categories);
         if !scored.lines.is_empty() && scored.score >= threshold {
             findings.push(finding(kind.category, &scored, &lines, conversation, lexicon.reading));
         }
@@ -86,7 +86,7 @@ pub fn assess(
         findings.push(TriageFinding {
             category: Category::SessionSummary,
             score,
-            snippets: vec![activity.to_string()],
+            snippets: vec![activity.summary(lexicon.reading)],
             words: words_digest(&end),
             excerpt: end,
             at: first.at,
@@ -100,12 +100,17 @@ impl Activity {
         let Activity { tool_uses, distinct_tools, exchanges } = self;
         (tool_uses as f64 * 0.05 + distinct_tools as f64 * 0.1 + exchanges as f64 * 0.02).min(1.0)
     }
-}
 
-impl std::fmt::Display for Activity {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+    fn summary(self, reading: LexiconReading) -> String {
+        // The scripts have one form for every number.
+        let plural = |count: usize| if count == 1 && reading == LexiconReading::Native { "" } else { "s" };
         let Activity { tool_uses, distinct_tools, exchanges } = self;
-        write!(f, "{tool_uses} tool uses across {distinct_tools} tools, {exchanges} exchanges")
+        format!(
+            "{tool_uses} tool use{} across {distinct_tools} tool{}, {exchanges} exchange{}",
+            plural(tool_uses),
+            plural(distinct_tools),
+            plural(exchanges)
+        )
     }
 }
 
@@ -132,13 +137,13 @@ struct ConversationLine<'t> {
 
 impl ProseText {
     fn new(conversation: &Conversation, reading: LexiconReading) -> ProseText {
-        let spoken = conversation.messages.iter().enumerate().filter(|(_, message)| message.speaks());
+        let messages = conversation.messages.iter().enumerate().filter(|(_, message)| message.speaks());
         let texts = match reading {
             LexiconReading::Native => {
-                spoken.map(|(at, message)| (at, code::without_code(&message.text))).collect()
+                messages.map(|(at, message)| (at, code::without_code(&message.text))).collect()
             }
             LexiconReading::Scripts => {
-                let joined: Vec<&str> = spoken.map(|(_, message)| message.text.as_str()).collect();
+                let joined: Vec<&str> = messages.map(|(_, message)| message.text.as_str()).collect();
                 vec![(0, code::without_code_as_scripts(&joined.join("\n")))]
             }
         };
@@ -160,12 +165,13 @@ struct CategoryScore {
     score: f64,
 }
 
-fn score(kind: &CategoryLexicon, bit: u8, spoken: &[LineCategories]) -> CategoryScore {
-    let lines: Vec<usize> = (0..spoken.len()).filter(|line| spoken[*line].primary & bit != 0).collect();
+fn score(kind: &CategoryLexicon, bit: u8, categories: &[LineCategories]) -> CategoryScore {
+    let lines: Vec<usize> =
+        (0..categories.len()).filter(|line| categories[*line].primary & bit != 0).collect();
     let (mut primary, mut boosted) = (0, 0);
     for line in &lines {
-        let near = around(*line, NEARBY, spoken.len());
-        if boosted < BOOSTED_MAX && spoken[near].iter().any(|spoken| spoken.boosters & bit != 0) {
+        let near = around(*line, NEARBY, categories.len());
+        if boosted < BOOSTED_MAX && categories[near].iter().any(|line| line.boosters & bit != 0) {
             boosted += 1;
         } else if primary < PRIMARY_MAX {
             primary += 1;

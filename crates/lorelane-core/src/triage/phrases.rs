@@ -40,8 +40,8 @@ impl Phrases {
         Phrases { by_letter, negations: lexicon.reading == LexiconReading::Native }
     }
 
-    pub(super) fn spoken_in(&self, line: &str) -> LineCategories {
-        let mut spoken = LineCategories::default();
+    pub(super) fn categories_in(&self, line: &str) -> LineCategories {
+        let mut categories = LineCategories::default();
         let bytes = line.as_bytes();
         for (at, byte) in bytes.iter().enumerate() {
             let Some(letter) = letter(*byte) else { continue };
@@ -50,7 +50,7 @@ impl Phrases {
             }
             for phrase in &self.by_letter[letter] {
                 let bit = 1 << phrase.row;
-                let bits = if phrase.booster { &mut spoken.boosters } else { &mut spoken.primary };
+                let bits = if phrase.booster { &mut categories.boosters } else { &mut categories.primary };
                 let counts = *bits & bit == 0
                     && begins_with(&line[at..], phrase.text)
                     && (phrase.booster || !self.negations || !is_negated(&line[..at]));
@@ -59,7 +59,7 @@ impl Phrases {
                 }
             }
         }
-        spoken
+        categories
     }
 }
 
@@ -117,7 +117,7 @@ mod tests {
 
     /// Checks the bit of the first row, which is decisions.
     fn decides(lexicon: &Lexicon, line: &str) -> bool {
-        Phrases::of(lexicon).spoken_in(line).primary & 1 == 1
+        Phrases::of(lexicon).categories_in(line).primary & 1 == 1
     }
 
     #[test]
@@ -164,7 +164,7 @@ mod tests {
     proptest! {
         #[test]
         fn any_line_is_searched_without_panic(line in "\\PC*") {
-            Phrases::of(&NATIVE).spoken_in(&line);
+            Phrases::of(&NATIVE).categories_in(&line);
         }
     }
 }

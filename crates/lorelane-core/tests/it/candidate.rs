@@ -62,7 +62,7 @@ fn two_bodies_that_say_the_same_in_another_order_are_one_statement() {
     );
 }
 
-// Row 19: a veto against deleting stood among the vetoes of every update, and agents are told to stop at one.
+// Row 19: a veto against deleting was listed with every update, and agents are instructed to stop at a veto.
 #[test]
 fn a_decision_can_be_updated_though_not_deleted() {
     for category in [Category::Decision, Category::Preference, Category::SessionSummary] {

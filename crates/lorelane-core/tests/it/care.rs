@@ -45,6 +45,7 @@ fn memory(category: Category, title: &str, content: &str) -> Memory {
         links: Vec::new(),
         about: Vec::new(),
         lifecycle: Lifecycle::Active,
+        validity: Default::default(),
         confidence: None,
         created: None,
         updated: None,

@@ -1,7 +1,7 @@
 //! What becomes of a capture: the table, the vetoes, and what an agent answers.
 
 use crate::support::DialectOnTexts;
-use crate::support::{circumstances, content, json, object, records, whole};
+use crate::support::{content, json, object, records, whole, write_context};
 use lorelane_core::candidate::Action;
 use lorelane_core::capture::{CapturedItem, Origin, TranscriptPosition, words_digest};
 use lorelane_core::consolidate::{
@@ -249,7 +249,7 @@ fn the_fields_that_are_asked_for_are_those_that_a_record_needs() {
             let now = lorelane_core::time::Timestamp(0);
             let (address, record) = draft::begin(category, None, Some(drafted), &[], &[], now);
             let text = Json::Object(record).render(JsonFormat::FILE);
-            records().compose_text(&address, None, &whole(&text), &circumstances())
+            records().compose_text(&address, None, &whole(&text), &write_context())
         };
         // A template that nobody filled in was saved as it is (finding 9): every field of it is named.
         let Err(Refusal::Invalid { faults, .. }) = compose(blank.clone()) else { panic!("{category}") };

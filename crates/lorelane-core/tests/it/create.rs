@@ -1,4 +1,4 @@
-//! From a draft to a new record: what is mended, in which words, and what is refused.
+//! From a draft to a new record: what is fixed, how that is reported, and what is rejected.
 
 use crate::support::DialectOnTexts;
 use crate::support::*;
@@ -10,7 +10,7 @@ use lorelane_core::memory::{Address, Category};
 use lorelane_core::refusal::Refusal;
 
 #[test]
-fn every_mend_says_what_it_did_in_the_scripts_words() {
+fn every_fix_is_reported() {
     let long = format!("[{}]", (0..13).map(|n| format!("\"t{n:02}\"")).collect::<Vec<_>>().join(", "));
     let table: &[(&str, &str, &[&str])] = &[
         ("title", r#""Use JWT""#, &[]),
@@ -23,9 +23,13 @@ fn every_mend_says_what_it_did_in_the_scripts_words() {
         ("confidence", "1.7", &["confidence: clamped to 1.0"]),
         ("confidence", "-1", &["confidence: clamped to 0.0"]),
         ("title", r#"" Use JWT ""#, &["title: stripped whitespace"]),
-        ("title", r#""Use\u0007 JWT -> x""#, &["title: stripped control chars/index-injection markers"]),
-        ("tags", r#"[" ", 5]"#, &["tags: empty after dedup, set to ['untagged']"]),
-        ("tags", &long, &["tags: truncated to TAG_CAP (12)"]),
+        (
+            "title",
+            r#""Use\u0007 JWT -> x""#,
+            &["title: removed control characters and the markers of index.md"],
+        ),
+        ("tags", r#"[" ", 5]"#, &["tags: no usable tag, set to ['untagged']"]),
+        ("tags", &long, &["tags: at most 12, the rest were dropped"]),
         ("category", r#""runbook""#, &["category: set to 'decision'"]),
         ("id", r#""other""#, &["id: set to match filename 'use-jwt'"]),
     ];
@@ -37,7 +41,7 @@ fn every_mend_says_what_it_did_in_the_scripts_words() {
 }
 
 #[test]
-fn mends_come_in_the_order_of_the_scripts() {
+fn fixes_are_reported_in_the_order_of_the_scripts() {
     let (record, notices) = created(
         r#"{"content": {"status": "accepted", "context": "c", "decision": "d", "rationale": ["r"]},
             "title": " A -> B ", "id": "A b", "tags": "x", "confidence": 2}"#,
@@ -50,7 +54,7 @@ fn mends_come_in_the_order_of_the_scripts() {
         "id: slugified 'A b' -> 'a-b'",
         "confidence: clamped to 1.0",
         "title: stripped whitespace",
-        "title: stripped control chars/index-injection markers",
+        "title: removed control characters and the markers of index.md",
         "category: set to 'decision'",
         "id: set to match filename 'use-jwt'",
     ];
@@ -88,7 +92,7 @@ fn a_value_that_a_lax_reader_would_take_is_stored_with_its_type() {
         content.set("active", json(flag));
         let address = Address::record(Category::Constraint, "use-jwt");
         let composed =
-            records().compose_text(&address, None, &whole(&text(&record)), &circumstances()).unwrap();
+            records().compose_text(&address, None, &whole(&text(&record)), &write_context()).unwrap();
         let stored = object(composed.base_text.as_deref().unwrap());
         assert_eq!(stored.at("content.active"), Some(&Json::Bool(expected)), "{flag}");
     }
@@ -159,7 +163,7 @@ fn every_fault_is_said_in_the_validators_words() {
     let Some(Json::Object(inner)) = constraint.get_mut("content") else { panic!() };
     inner.set("active", Json::text("maybe"));
     let address = Address::record(Category::Constraint, "use-jwt");
-    let result = records().compose_text(&address, None, &whole(&text(&constraint)), &circumstances());
+    let result = records().compose_text(&address, None, &whole(&text(&constraint)), &write_context());
     let flag = "content.active: Input should be a valid boolean, unable to interpret input";
     assert_eq!(faults(result), [flag]);
 }
@@ -264,7 +268,7 @@ fn control_characters_are_taken_out_of_new_text() {
 
 #[test]
 fn a_part_of_a_memory_cannot_create_one() {
-    let result = records().compose_text(&address(), None, &set(&[("title", "x")]), &circumstances());
+    let result = records().compose_text(&address(), None, &set(&[("title", "x")]), &write_context());
     assert!(matches!(result, Err(Refusal::Missing { .. })), "{result:?}");
 }
 
@@ -272,7 +276,7 @@ fn a_part_of_a_memory_cannot_create_one() {
 fn a_record_that_is_too_large_is_refused_with_its_size() {
     let content = content(Category::Decision).replace("\"c\"", &format!("\"{}\"", "x".repeat(1 << 20)));
     let draft = Draft::Whole(decision(&[("content", &content)]));
-    let result = records().compose_text(&address(), None, &draft, &circumstances());
+    let result = records().compose_text(&address(), None, &draft, &write_context());
     match result {
         Err(Refusal::Unreadable { why, .. }) => assert_eq!(why, "the draft is larger than 1024 KiB"),
         other => panic!("{other:?}"),

@@ -5,7 +5,7 @@
 use crate::support::{NOW, record_of, records, text};
 use expect_test::{Expect, expect};
 use lorelane_core::bench::{BenchQuestion, BenchRun, ExpectationResult, Question, expectations, judge};
-use lorelane_core::briefing::{Composer, RenderedContext};
+use lorelane_core::briefing::{Composer, RenderedContext, StandingMemory};
 use lorelane_core::capture::{AskStage, Capture, CapturedItem, Origin, TranscriptPosition, words_digest};
 use lorelane_core::dialect::Dialect;
 use lorelane_core::digest::Revision;
@@ -134,7 +134,8 @@ fn a_mark_is_read_as_far_as_it_can_be_understood() {
         ["", "[]", "null", "7", "<<<<<<< HEAD"].map(str::to_owned).to_vec(),
     ];
     let read = |line: &str| {
-        let Marks { pinned, aliases, origins, rejected, unread } = Marks::read(line.as_bytes());
+        let Marks { pinned, aliases, origins, rejected, superseded: _, unread } =
+            Marks::read(line.as_bytes());
         (unread, pinned, aliases, origins, rejected)
     };
     check_read(
@@ -197,10 +198,13 @@ fn hit(name: &str, explain: Vec<ScorePart>) -> Hit {
         title: String::new(),
         kind: MemoryKind::Record(Category::TechDebt),
         status: Status::Active,
+        not_current: None,
+        superseded_by: None,
         tags: Vec::new(),
         lines: None,
         score: explain.iter().map(|part| part.points).sum(),
         explain,
+        relevance: None,
         same: Vec::new(),
     }
 }
@@ -219,9 +223,11 @@ fn ledger_lines() -> [LedgerLine; 3] {
         lorelane_core::briefing::DropRule::Surplus,
     );
     composer.drop(hit("bare", Vec::new()), lorelane_core::briefing::DropRule::Irrelevant);
+    let standing =
+        |address, because, digest: &str| StandingMemory { address, because, digest: digest.to_owned() };
     let told = RenderedContext {
         text: "said".to_owned(),
-        shown: vec![(address("pinned"), "pinned"), (note("x"), "unfinished work")],
+        shown: vec![standing(address("pinned"), "pinned", "d1"), standing(note("x"), "unfinished work", "")],
         left_out: vec![note("y")],
     };
     let session = format!("a \"b\"\n{SECRET} {}", "s".repeat(90));
@@ -242,8 +248,8 @@ fn ledger_lines() -> [LedgerLine; 3] {
 #[test]
 fn the_ledger_is_written_byte_for_byte_as_before() {
     expect![[r#"
-        {"at": "2026-01-01T00:00:00Z", "client": "codex", "session": "a \"b\" AKIA…(12+) ssssssssssssssssssssssssssssssssssssssssssssssssssssssssssssss…", "event": "prompt", "query": "fix \"it\" AKIA…(12+) please", "tokens": 76, "shown": [{"address": "tech_debt/shown", "score": 415, "parts": {"tag": {"points": 3, "matched": ["größe", "AKIA…(12+)"]}, "meaning around": {"points": 412, "matched": []}}, "tokens": 15}], "left_out": [{"address": "tech_debt/left", "score": -7, "parts": {"length": {"points": -7, "matched": ["\"q\""]}}, "rule": "max_inject"}, {"address": "tech_debt/bare", "score": 0, "parts": {}, "rule": "irrelevant"}]}
-        {"at": "2026-01-01T00:00:00Z", "client": "claude-code", "session": "s-1", "event": "session-start", "query": "", "tokens": 1, "shown": [{"address": "tech_debt/pinned", "because": "pinned"}, {"address": "notes/x", "because": "unfinished work"}], "left_out": [{"address": "notes/y", "score": 0, "parts": {}, "rule": "budget"}]}
+        {"at": "2026-01-01T00:00:00Z", "client": "codex", "session": "a \"b\" AKIA…(12+) ssssssssssssssssssssssssssssssssssssssssssssssssssssssssssssss…", "event": "prompt", "query": "fix \"it\" AKIA…(12+) please", "tokens": 57, "shown": [{"address": "tech_debt/shown", "score": 415, "parts": {"tag": {"points": 3, "matched": ["größe", "AKIA…(12+)"]}, "meaning around": {"points": 412, "matched": []}}, "tokens": 15, "digest": "7ee72679001a"}], "left_out": [{"address": "tech_debt/left", "score": -7, "parts": {"length": {"points": -7, "matched": ["\"q\""]}}, "rule": "max_inject"}, {"address": "tech_debt/bare", "score": 0, "parts": {}, "rule": "irrelevant"}]}
+        {"at": "2026-01-01T00:00:00Z", "client": "claude-code", "session": "s-1", "event": "session-start", "query": "", "tokens": 1, "shown": [{"address": "tech_debt/pinned", "because": "pinned", "digest": "d1"}, {"address": "notes/x", "because": "unfinished work"}], "left_out": [{"address": "notes/y", "score": 0, "parts": {}, "rule": "budget"}]}
         {"at": "2026-01-01T00:00:00Z", "client": "gemini", "session": "", "event": "prompt", "query": "", "tokens": 0, "shown": [], "left_out": []}
     "#]].assert_eq(&ledger_lines().map(|line| line.line()).concat());
 }
@@ -276,7 +282,7 @@ fn a_line_of_the_ledger_is_read_as_far_as_it_can_be_understood() {
                 ("\"score\": 3", "\"score\": 3.5"),
                 ("\"score\": 3", "\"score\": 30000000000"),
                 ("\"score\": 3, ", ""),
-                ("\"tag\"", "\"luck\""),
+                ("\"tag\"", "\"rng\""),
                 ("\"points\": 3", "\"points\": \"3\""),
                 ("[\"x\"]", "[\"x\", 7]"),
                 ("[\"x\"]", "\"x\""),
@@ -285,7 +291,7 @@ fn a_line_of_the_ledger_is_read_as_far_as_it_can_be_understood() {
                 (", \"tokens\": 4", ""),
                 (", \"tokens\": 4", ", \"because\": \"both\""),
                 (", \"tokens\": 4", ", \"because\": 7"),
-                ("max_inject", "luck"),
+                ("max_inject", "rng"),
                 ("\"parts\": {}", "\"parts\": []"),
                 ("{}", ""),
             ],

@@ -604,7 +604,7 @@ fn a_denial_is_one_line_and_a_hint_whatever_was_typed() {
     assert!(text.chars().count() < 800 && !text.contains(['\u{202e}', '\u{1b}']), "{text}");
 }
 
-// A guard stands before every command of an agent: no text may hold it up.
+// A guard runs before every command of an agent: no text may slow it down.
 #[test]
 fn enormous_and_hostile_commands_are_read_within_bounds() {
     let big = 1 << 20;
@@ -642,7 +642,7 @@ fn enormous_and_hostile_commands_are_read_within_bounds() {
         format!("rm $a{}", "/b".repeat(big / 2)),
     ];
     for text in texts {
-        // What is read, looked up on the disk and told is bounded, whatever was typed.
+        // What is read, looked up on the disk and reported is bounded, whatever was typed.
         let targets = shell(&text).targets(&AROUND).places;
         let head: String = text.chars().take(20).collect();
         assert!(targets.len() <= 256, "{head}: {} targets", targets.len());

@@ -1,7 +1,7 @@
 //! Harmless text that is full of random characters, always the same for a seed.
 //!
 //! Random digests next to words such as `token` are what makes scanners cry wolf, so the
-//! generator mixes both in earnest: every family draws its values, names and frames anew.
+//! generator mixes both in earnest: every family draws its own values, names and frames.
 
 const DIGIT: &str = "0123456789";
 const HEX: &str = "0123456789abcdef";

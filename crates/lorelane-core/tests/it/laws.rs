@@ -215,10 +215,10 @@ fn a_damaged_file_is_read_without_panic_and_what_is_read_can_be_retired() {
 
 #[test]
 fn a_created_memory_reads_back_as_it_was_composed() {
-    let circumstances = WriteContext { now: NOW, gone: Default::default() };
+    let context = WriteContext { now: NOW, gone: Default::default() };
     for_each_fixture(|spoken, fixture, memory| {
         let draft = Draft::Whole(fixture.text.clone());
-        let Ok(composed) = spoken.dialect.compose_text(&memory.address, None, &draft, &circumstances) else {
+        let Ok(composed) = spoken.dialect.compose_text(&memory.address, None, &draft, &context) else {
             return;
         };
         let text = put(&*spoken.dialect, composed.base_text.as_deref(), None, Some(&composed.memory));
@@ -358,7 +358,7 @@ fn path_by_pattern(line: &str) -> Option<&str> {
     .next()
 }
 
-/// The other rule of the scripts: what stands after the first ` -> `, up to ` #tags:`.
+/// The other rule of the scripts: the text after the first ` -> `, up to ` #tags:`.
 fn path_by_first_arrow(line: &str) -> Option<&str> {
     let (_, rest) = line.split_once(" -> ")?;
     Some(rest.split_once(" #tags:").map_or(rest, |(path, _)| path).trim())
@@ -405,7 +405,7 @@ fn record_fixtures() -> Vec<Fixture> {
 }
 
 /// The text around the object, and every top-level member that a step of life or a rename does not concern,
-/// with the blanks around it; of the history the entries that were there.
+/// with the spaces around it; of the history the entries that were there.
 fn members_beside_the_lifecycle(text: &str) -> Vec<String> {
     const FOLLOW: [&str; 8] = [
         "record_status",
@@ -473,6 +473,7 @@ fn any_record() -> impl Strategy<Value = Memory> {
                 links: Vec::new(),
                 about,
                 lifecycle,
+                validity: Default::default(),
                 confidence,
                 created,
                 updated,
@@ -605,6 +606,7 @@ fn any_note() -> impl Strategy<Value = Memory> {
             tags,
             about: Vec::new(),
             lifecycle,
+            validity: Default::default(),
             confidence: None,
             created,
             updated,

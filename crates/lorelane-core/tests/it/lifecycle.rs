@@ -26,6 +26,31 @@ fn stepped(memory: &Memory, verb: LifecycleVerb, reason: &str) -> Memory {
     }
 }
 
+/// The date of a memory's contents after revisions at `NOW`.
+#[test]
+fn a_change_of_status_does_not_make_a_memory_newer() {
+    let created = Timestamp::parse("2025-01-01T00:00:00Z").map(|(at, _)| at);
+    let later = Some(NOW);
+    let old = decision(&[]);
+    let table = [
+        (set(&[("status", "proposed")]), created),
+        (set(&[("decision", "Other tokens")]), later),
+        (set(&[("status", "proposed"), ("decision", "Other tokens")]), later),
+        (set(&[("title", "Use short JWT")]), later),
+    ];
+    for (draft, expected) in table {
+        let (text, _) = revised(&old, &draft);
+        let memory = read(&text);
+        assert_eq!((memory.updated, memory.content_changed()), (later, expected), "{draft:?}");
+    }
+    let retired = stepped(&read(&old), LifecycleVerb::Retire, "");
+    let restored = stepped(&retired, LifecycleVerb::Restore { from: None }, "");
+    assert_eq!((restored.updated, restored.content_changed()), (later, created));
+    // Somebody else changed the file since: nothing says that it was only the status.
+    let elsewhere = Memory { updated: Some(Timestamp(NOW.0 + 60)), ..restored };
+    assert_eq!(elsewhere.content_changed(), elsewhere.updated);
+}
+
 #[test]
 fn every_step_changes_repeats_or_is_refused() {
     let from = |status| LifecycleVerb::Restore { from: status };

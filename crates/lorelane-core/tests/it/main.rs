@@ -1,5 +1,6 @@
 //! The integration tests of the core, in one binary.
 
+mod act;
 mod briefing;
 mod candidate;
 mod care;

@@ -1,7 +1,7 @@
 //! Notes: what is read out of any file, what a draft becomes, and what an edit leaves alone.
 
 use crate::support::{DialectOnTexts, TextChange};
-use crate::support::{NOW, assigned, circumstances, lines};
+use crate::support::{NOW, assigned, lines, write_context};
 use expect_test::{Expect, expect};
 use lorelane_core::change::{Draft, PartialInput};
 use lorelane_core::dialect::notes::{
@@ -57,7 +57,7 @@ fn prose(memory: &Memory) -> &str {
 }
 
 fn create(text: &str) -> Result<Composed, Refusal> {
-    Notes.compose_text(&address(), None, &Draft::Whole(text.to_owned()), &circumstances())
+    Notes.compose_text(&address(), None, &Draft::Whole(text.to_owned()), &write_context())
 }
 
 /// The text of the file that a draft becomes.
@@ -69,7 +69,7 @@ fn created(text: &str) -> String {
 /// The text of the file after a revision.
 fn revised(old: &str, draft: &Draft) -> String {
     let composed = Notes
-        .compose_text(&address(), Some(old), draft, &circumstances())
+        .compose_text(&address(), Some(old), draft, &write_context())
         .unwrap_or_else(|refusal| panic!("{refusal}: {draft:?}"));
     let edits =
         Notes.write_text(Some(old), Some(&read(old)), Some(&composed.memory)).expect("can be written");
@@ -81,7 +81,7 @@ fn revised(old: &str, draft: &Draft) -> String {
 }
 
 fn refused(old: Option<&str>, draft: &Draft) -> String {
-    let refusal = Notes.compose_text(&address(), old, draft, &circumstances()).expect_err("is refused");
+    let refusal = Notes.compose_text(&address(), old, draft, &write_context()).expect_err("is refused");
     format!("{refusal}\nhint: {}", refusal.hint())
 }
 
@@ -506,7 +506,7 @@ fn a_draft_that_would_be_misread_is_refused_with_a_hint() {
         hint: fix the fields above and try again"#]],
     );
     let bad = Address::note("what?").expect("people may call a file so");
-    let refusal = Notes.compose_text(&bad, None, &whole("x"), &circumstances()).expect_err("is refused");
+    let refusal = Notes.compose_text(&bad, None, &whole("x"), &write_context()).expect_err("is refused");
     assert!(refusal.to_string().contains("filename: Not a valid name: it contains '?'"), "{refusal}");
 }
 
@@ -569,7 +569,7 @@ fn a_rename_wants_another_name_and_says_the_same() {
     let old = "---\n# mine\ntype: fact\n---\n\nText\n";
     let composed = |to: &str| {
         let draft = Draft::Renamed { to: Address::note(to).expect("a name") };
-        Notes.compose_text(&address(), Some(old), &draft, &circumstances())
+        Notes.compose_text(&address(), Some(old), &draft, &write_context())
     };
     let renamed = composed("plans/other").expect("a rename");
     assert_eq!(renamed.rename_to, Address::note("plans/other"));

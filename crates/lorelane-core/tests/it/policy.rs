@@ -199,6 +199,25 @@ fn every_key_has_a_default_and_a_range_and_names_what_it_cannot_use() {
             ],
         ),
         (
+            "briefing.act_max_tokens",
+            "200",
+            "0",
+            &[
+                ("-1", "-1 is not between 0 and 2400; 0 is used", "0"),
+                ("9999", "9999 is not between 0 and 2400; 2400 is used", "2400"),
+            ],
+        ),
+        (
+            "briefing.min_relevance",
+            "0.28",
+            "0.5",
+            &[
+                ("-1", "-1 is not between 0 and 1; 0.0 is used", "0.0"),
+                ("2", "2 is not between 0 and 1; 1.0 is used", "1.0"),
+                ("\"low\"", "\"low\" is not a number between 0 and 1; the default is used", ""),
+            ],
+        ),
+        (
             "stop.unattended",
             "\"keep\"",
             "\"ask\"",
@@ -275,6 +294,16 @@ fn what_weakens_the_users_settings_is_held_back_until_they_trust_it() {
                 (DEFAULT, "\"ask\"", true),
                 ("\"ask\"", "\"ask\"", false),
                 ("\"ask\"", "\"keep\"", false),
+            ],
+        ),
+        (
+            "briefing.min_relevance",
+            &[
+                (DEFAULT, "0.1", true),
+                (DEFAULT, "0.28", false),
+                (DEFAULT, "0.9", false),
+                ("0.1", "0.2", false),
+                ("0.9", "0.5", true),
             ],
         ),
         (

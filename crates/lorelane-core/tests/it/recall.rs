@@ -40,6 +40,7 @@ fn ask(text: &str, memories: &[Candidate], grouping: ResultMode) -> SearchResult
         passages: passages.len() as u64,
         terms: passages.iter().map(|passage| passage.length as u64).sum(),
         doc_freqs: asked.terms.iter().map(|term| holds(&term.variants)).collect(),
+        ..Statistics::default()
     };
     rank(&Query::new(text, NOW), &asked, &statistics, memories, &Weights::default(), grouping, 10)
 }
@@ -69,6 +70,25 @@ fn the_points_of_every_hit_sum_to_its_score() {
                 "{question}: {hit:?}"
             );
         }
+    }
+}
+
+#[test]
+fn what_is_not_current_comes_last_however_well_it_matches() {
+    let memories = [
+        considered("old", "---\nstatus: superseded\n---\nServices sign their requests with HMAC keys.\n"),
+        considered("over", "---\nexpires: 2020-01-01\n---\nServices sign their requests for a year.\n"),
+        considered("new", "Services sign the requests that they send to other ones, with tokens.\n"),
+        considered("torn", "<<<<<<< HEAD\nServices sign requests.\n=======\nNo.\n>>>>>>> other\n"),
+    ];
+    for grouping in [ResultMode::Memories, ResultMode::Everything] {
+        let found = ask("services sign their requests with HMAC keys", &memories, grouping).hits;
+        let states: Vec<_> = found.iter().map(|hit| (hit.address.name(), hit.state())).collect();
+        assert_eq!(states[0], ("new", None), "{grouping:?}");
+        assert!(found[1].score > found[0].score, "{grouping:?}: the test has no better match: {found:?}");
+        let mut rest: Vec<String> = states[1..].iter().filter_map(|(_, state)| state.clone()).collect();
+        rest.sort();
+        assert_eq!(rest, ["conflicted", "expired", "superseded"], "{grouping:?}");
     }
 }
 
@@ -130,4 +150,47 @@ fn what_a_memory_is_beside_its_words_decides_only_between_equals() {
     assert_eq!(hits[0].address.name(), "limit");
     let recent = hits.iter().flat_map(|hit| &hit.explain).filter(|part| part.signal == Signal::Recent);
     assert!(recent.clone().all(|part| part.points <= 50));
+}
+
+#[test]
+fn a_question_is_answered_however_it_is_typed() {
+    let log: String = (0..60)
+        .map(|at| {
+            format!("2026-03-{:02}T10:00:0{}Z NOTICE kiln: tray {at} warmed slot={at}\n", at % 28 + 1, at % 9)
+        })
+        .collect();
+    for question in [
+        "how do services sign requests".to_owned(),
+        format!("{log}\nHow do services sign requests?"),
+        format!("How do services sign requests?\n\n{log}"),
+        "Hello! Could you please tell me how services sign requests? Thanks a lot in advance!".to_owned(),
+        format!("{} How do services sign requests?", "Nobody agreed on anything that was said. ".repeat(80)),
+    ] {
+        let hits = ask(&question, &memories(), ResultMode::Memories).hits;
+        assert_eq!(hits.first().map(|hit| hit.address.name()), Some("auth"), "{question}");
+    }
+}
+
+#[test]
+fn questions_about_strangers_find_nothing_in_lower_case_either() {
+    for question in ["what does helen bring", "what does Helen bring", "when will thomas bring the ladder"] {
+        assert_eq!(ask(question, &memories(), ResultMode::Memories).hits, [], "{question}");
+    }
+    assert!(!ask("what does bob bring", &memories(), ResultMode::Memories).hits.is_empty());
+}
+
+#[test]
+fn any_prompt_is_a_question() {
+    let texts = [
+        "\u{0}\u{1}\u{7f}\u{202e}".repeat(1_000),
+        "x".repeat(1 << 20),
+        "a b c ".repeat(200_000),
+        "```\n".repeat(10_000),
+        "?\n".repeat(50_000),
+        "é".to_owned(),
+        "認証は何ですか كيف الحال почему 왜 why warum ทำไม क्यों γιατί".to_owned(),
+    ];
+    for text in texts {
+        ask(&text, &memories(), ResultMode::Memories);
+    }
 }

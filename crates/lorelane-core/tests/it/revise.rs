@@ -38,7 +38,7 @@ fn with_content(key: &str, value: &str) -> String {
     Json::Object(content).render(JsonFormat::LINE)
 }
 
-// One search through the old faults per new fault, each told in full: 60,000 bad items took 11 seconds.
+// One search through the old faults per new fault, each reported in full: 60,000 bad items took 11 seconds.
 #[test]
 fn faults_without_end_are_counted_and_what_stood_is_not_held_against_a_revision() {
     let items = |count: usize| format!("[{}]", vec!["0"; count].join(","));
@@ -49,7 +49,7 @@ fn faults_without_end_are_counted_and_what_stood_is_not_held_against_a_revision(
     let composed = revise(&old, &set(&[("title", "Use JWTs")])).unwrap();
     let said = lines(&composed.notices);
     assert!(said.iter().any(|line| line.contains("and 99900 more (it was so before)")), "{}", said.len());
-    // What is told costs most, so only so much is.
+    // Reporting costs most, so the report is limited.
     assert!(said.len() < 110, "{}", said.len());
 }
 
@@ -119,11 +119,10 @@ fn history_written_another_way_is_the_same_and_keeps_its_text() {
 #[test]
 fn a_file_that_is_gone_may_leave() {
     let old = decision(&[("related_files", r#"["src/a.rs"]"#)]);
-    let mut circumstances = circumstances();
-    circumstances.gone.insert("src/a.rs".to_owned());
-    let composed = records()
-        .compose_text(&address(), Some(&old), &told(&[("related_files", "[]")]), &circumstances)
-        .unwrap();
+    let mut context = write_context();
+    context.gone.insert("src/a.rs".to_owned());
+    let composed =
+        records().compose_text(&address(), Some(&old), &told(&[("related_files", "[]")]), &context).unwrap();
     assert_eq!(composed.memory.about, [""; 0]);
 }
 

@@ -243,7 +243,7 @@ fn harmless_text_raises_no_alarm() {
             .then(|| format!("{:?} in {line}", found.iter().map(|f| f.kind).collect::<Vec<_>>()))
     };
     let mut alarms: Vec<String> = lines.iter().filter_map(alarm).collect();
-    // Once more as one text: what stands on the lines around must not turn a line into a secret.
+    // Once more as one text: the lines around a line must not turn it into a secret.
     let text = lines.join("\n");
     alarms.extend(
         scan(&text).into_iter().map(|found| format!("{} in the whole: {}", found.kind, &text[found.span])),

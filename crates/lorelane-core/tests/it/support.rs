@@ -79,15 +79,15 @@ pub(crate) fn address() -> Address {
     Address::record(Category::Decision, "use-jwt")
 }
 
-pub(crate) fn circumstances() -> WriteContext {
+pub(crate) fn write_context() -> WriteContext {
     WriteContext { now: NOW, gone: Default::default() }
 }
 
 pub(crate) fn create(draft: &str) -> Result<Composed, Refusal> {
-    records().compose_text(&address(), None, &Draft::Whole(draft.to_owned()), &circumstances())
+    records().compose_text(&address(), None, &Draft::Whole(draft.to_owned()), &write_context())
 }
 
-/// The record that a draft becomes, and what was mended on the way.
+/// The record that a draft becomes, and what was fixed on the way.
 pub(crate) fn created(draft: &str) -> (Object, Vec<String>) {
     let composed = create(draft).unwrap_or_else(|refusal| panic!("{refusal}: {draft}"));
     let text = put(&records(), composed.base_text.as_deref(), None, Some(&composed.memory));
@@ -95,7 +95,7 @@ pub(crate) fn created(draft: &str) -> (Object, Vec<String>) {
 }
 
 pub(crate) fn revise(old: &str, draft: &Draft) -> Result<Composed, Refusal> {
-    records().compose_text(&address(), Some(old), draft, &circumstances())
+    records().compose_text(&address(), Some(old), draft, &write_context())
 }
 
 /// The text of the file after a revision, and the notices.
@@ -150,13 +150,13 @@ pub(crate) trait DialectOnTexts: Dialect {
         address: &Address,
         old: Option<&str>,
         draft: &Draft,
-        circumstances: &WriteContext,
+        context: &WriteContext,
     ) -> Result<Composed, Refusal> {
         let unreadable = |why| Refusal::Unreadable { address: address.clone(), why };
         let path = self.place(address);
         let old = old.zip(path).map(|(old, path)| self.read(&path, old.into()).into_memory());
         let old = old.transpose().map_err(unreadable)?;
-        self.compose(address, old.as_ref(), self.parse_draft(draft), circumstances)
+        self.compose(address, old.as_ref(), self.parse_draft(draft), context)
     }
 
     fn write_text(

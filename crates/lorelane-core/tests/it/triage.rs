@@ -109,8 +109,9 @@ fn a_session_counts_by_what_was_done() {
     }
     let mut conversation = said(&["x", ""]);
     conversation.messages[1].tools = vec!["Bash".to_owned(), "Read".to_owned()];
-    let session = all(&conversation, &NATIVE).findings.pop().unwrap();
-    assert_eq!(session.snippets, ["2 tool uses across 2 tools, 1 exchanges"]);
+    let snippets = |lexicon| all(&conversation, lexicon).findings.pop().unwrap().snippets;
+    assert_eq!(snippets(&NATIVE), ["2 tool uses across 2 tools, 1 exchange"]);
+    assert_eq!(snippets(&SCRIPTS), ["2 tool uses across 2 tools, 1 exchanges"]);
     assert_eq!(all(&Conversation::default(), &NATIVE).findings, []);
 }
 

@@ -71,7 +71,7 @@ pub enum LockHolders {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Warning {
     /// The state folder is not writable; the journal is kept inside the lane.
-    Sheltered { state: PathBuf, shelter: PathBuf, why: String },
+    FallbackJournal { state: PathBuf, fallback: PathBuf, why: String },
     /// Entries of the fallback journal were moved to the state folder.
     MovedOver { receipts: usize },
     /// A lock folder of the `claude-memory` scripts is too old for a running script. `age` is `None` if its mtime
@@ -121,11 +121,11 @@ fn waited_for(others: LockHolders, waited: Duration) -> String {
 impl fmt::Display for Warning {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Warning::Sheltered { state, shelter, why } => write!(
+            Warning::FallbackJournal { state, fallback, why } => write!(
                 f,
                 "cannot write the journal in {} ({why}); until it can be written, the journal is kept in {}",
                 state.display(),
-                shelter.display()
+                fallback.display()
             ),
             Warning::MovedOver { receipts } => {
                 write!(f, "moved log entries from the lane to the state folder: {receipts}")

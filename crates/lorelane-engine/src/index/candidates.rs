@@ -7,7 +7,8 @@ use super::IndexError;
 use lorelane_core::corpus::MemorySummary;
 use lorelane_core::recall::Query;
 use lorelane_core::recall::query::AnalyzedQuery;
-use lorelane_core::terms::Language;
+use lorelane_core::recall::relevance::SimilaritySum;
+use lorelane_core::terms::{Language, Term};
 use std::fmt;
 
 pub trait Candidates: fmt::Debug {
@@ -16,6 +17,9 @@ pub trait Candidates: fmt::Debug {
 
     /// The doc frequency of each query term: in how many passages it occurs.
     fn doc_freqs(&self, query: &AnalyzedQuery) -> Result<Vec<u64>, IndexError>;
+
+    /// The doc frequency of each of these terms, which are many, and few of which occur.
+    fn term_freqs(&self, terms: &[Term]) -> Result<Vec<u64>, IndexError>;
 
     /// The candidates for a query that pass its filters, and the statistics of its terms.
     fn candidates(&self, query: &AnalyzedQuery, filter: &Query) -> Result<CandidateSet, IndexError>;
@@ -29,6 +33,8 @@ pub struct CandidateSet {
     pub terms: u64,
     /// In how many passages each query term occurs.
     pub doc_freqs: Vec<u64>,
+    /// How similar the query is to the memories of this index.
+    pub similarity: SimilaritySum,
     /// First those that share most terms, then those with the nearest embeddings, then those found by title or
     /// tags only.
     pub memories: Vec<CandidateRow>,

@@ -7,6 +7,7 @@
 //! lane's folders, which every writer changes and records: stats of 10,000 files would cost more than a whole
 //! commit.
 
+mod acts;
 mod candidates;
 mod embeddings;
 mod links;
@@ -36,6 +37,7 @@ use lorelane_core::path::RelPath;
 use lorelane_core::recall::Query;
 use lorelane_core::recall::doc_entry::DocEntry;
 use lorelane_core::time::Timestamp;
+use lorelane_core::validity::{NotCurrent, Validity};
 use rusqlite::config::DbConfig;
 use rusqlite::{
     Connection, OpenFlags, OptionalExtension, Row as SqlRow, TransactionBehavior, ffi, params,
@@ -46,7 +48,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 /// Raise it with every change of the tables or of what they hold.
-const STAMP: i32 = 15;
+const STAMP: i32 = 16;
 /// Identifies the embedding table that the embeddings are from: those of two tables cannot be compared.
 const MODEL: i32 = model_number(lorelane_core::embed::MODEL_ID.as_bytes());
 /// Another process writes for milliseconds; a search does not wait longer.
@@ -57,7 +59,7 @@ const TABLES: &str = "
     CREATE TABLE memories (
         id INTEGER PRIMARY KEY, path TEXT NOT NULL, address TEXT NOT NULL, category TEXT NOT NULL, title TEXT NOT NULL,
         tags TEXT NOT NULL, status TEXT NOT NULL, status_at INTEGER, created INTEGER, updated INTEGER,
-        revised INTEGER NOT NULL, listing_key TEXT, listing_text TEXT,
+        content_changed INTEGER, ended TEXT, expires INTEGER, revised INTEGER NOT NULL, listing_key TEXT, listing_text TEXT,
         size INTEGER NOT NULL, mtime_ns INTEGER NOT NULL, digest INTEGER NOT NULL
     );
     CREATE TABLE unreadable (
@@ -378,6 +380,7 @@ impl Index {
                     made.execute_batch(postings::EMPTY).map_err(&fault)?;
                     made.execute_batch(embeddings::EMPTY).map_err(&fault)?;
                     made.execute_batch(links::EMPTY).map_err(&fault)?;
+                    made.execute_batch(acts::EMPTY).map_err(&fault)?;
                     rows::KnownIds::new()
                 }
             });
@@ -612,6 +615,7 @@ impl Index {
         dump.extend(self.dump_names().map_err(&fault)?);
         dump.extend(self.dump_words().map_err(&fault)?);
         dump.extend(self.dump_links().map_err(&fault)?);
+        dump.extend(self.dump_acts().map_err(&fault)?);
         Ok(dump)
     }
 }
@@ -642,6 +646,7 @@ fn make_tables(db: &Connection) -> rusqlite::Result<()> {
         search::TABLES,
         postings::TABLES,
         links::TABLE,
+        acts::TABLE,
         embeddings::TABLE,
         unaudited::TABLE,
         ORDERS,
@@ -657,9 +662,9 @@ fn folder_times(db: &Connection) -> rusqlite::Result<FolderTimes> {
 }
 
 /// The columns that `entry` reads; others may follow.
-const ENTRY: &str =
-    "path, address, title, tags, status, status_at, created, updated, revised, category, mtime_ns";
-const ENTRY_COLUMNS: usize = 11;
+const ENTRY: &str = "path, address, title, tags, status, status_at, created, updated, revised, category,
+    mtime_ns, content_changed, ended, expires";
+const ENTRY_COLUMNS: usize = 14;
 
 /// A file's mtime in seconds.
 pub(crate) fn written(mtime_ns: i64) -> Timestamp {
@@ -681,6 +686,8 @@ fn entry(row: &SqlRow<'_>) -> Option<MemorySummary> {
         created: time(6),
         updated: time(7),
         written: row.get(10).ok().map(written),
+        content_changed: time(11),
+        validity: Validity { ended: text(12).and_then(NotCurrent::parse), expires: time(13) },
         revised: unsigned(row, 8).ok()?,
     })
 }

@@ -246,6 +246,7 @@ impl PendingMemories {
 
 /// Reads postings, with the pending memories merged in.
 pub(super) struct Postings<'d> {
+    db: &'d Connection,
     rows: Statement<'d>,
     pending: BTreeMap<i64, DocView<'d>>,
 }
@@ -261,7 +262,33 @@ pub(super) struct PostingList {
 impl<'d> Postings<'d> {
     pub(super) fn new(db: &'d Connection, pending: &'d PendingMemories) -> rusqlite::Result<Postings<'d>> {
         let pending = pending.0.iter().map(|(id, bytes)| (*id, doc_entry::read(bytes))).collect();
-        Ok(Postings { rows: db.prepare("SELECT passages, memories FROM postings WHERE term = ?")?, pending })
+        Ok(Postings {
+            db,
+            rows: db.prepare("SELECT passages, memories FROM postings WHERE term = ?")?,
+            pending,
+        })
+    }
+
+    /// Whether each of these terms may occur, without reading who has it.
+    pub(super) fn occurring(&self, terms: &[Term]) -> rusqlite::Result<Vec<bool>> {
+        let mut sorted: Vec<(Term, usize)> = terms.iter().copied().zip(0..).collect();
+        // In the order of the table, so that each of its pages is read once.
+        sorted.sort_unstable();
+        let mut query = self.db.prepare("SELECT 1 FROM postings WHERE term = ? LIMIT 1")?;
+        let mut occurs = vec![false; terms.len()];
+        for (Term(term), at) in &sorted {
+            occurs[*at] = query.exists([term])?;
+        }
+        for passage in self.pending.values().flat_map(|doc| &doc.passages) {
+            for term in passage.terms() {
+                let from = sorted.partition_point(|(other, _)| *other < term);
+                sorted[from..]
+                    .iter()
+                    .take_while(|(other, _)| *other == term)
+                    .for_each(|(_, at)| occurs[*at] = true);
+            }
+        }
+        Ok(occurs)
     }
 
     /// Adds the memories that have this term; not all of them if it occurs in more than `most` passages.

@@ -1,11 +1,13 @@
 //! Writes rows into the tables, and compares rows with them.
 
+use super::acts::ActWriter;
 use super::links::LinkWriter;
 use super::postings::PendingPostings;
 use super::search::ForwardIndex;
 use super::title_terms::{Name, TitleTermDelta};
 use super::unaudited;
 use super::{Analyze, FileStamp, Row, RowSource, signed};
+use lorelane_core::act::keys_of;
 use lorelane_core::corpus::MemorySummary;
 use lorelane_core::dialect::ListingLine;
 use lorelane_core::dialect::MemoryFile;
@@ -20,7 +22,7 @@ use std::collections::HashMap;
 
 /// The columns of a memory, without its row id in this index.
 pub(super) const COLUMNS: &str = "path, address, category, title, tags, status, status_at, created, updated,
-    revised, listing_key, listing_text, size, mtime_ns, digest";
+    content_changed, ended, expires, revised, listing_key, listing_text, size, mtime_ns, digest";
 
 /// Writes rows. With `fresh`, the tables of memories are empty, while the search tables still hold what is known.
 pub(super) fn put(
@@ -37,7 +39,7 @@ pub(super) fn put(
         return PendingPostings::new(db)?.finish(more_come);
     }
     let verb = if is_fresh { "INSERT" } else { "REPLACE" };
-    let marks = "?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?";
+    let marks = "?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?";
     let mut memory = db.prepare(&format!("{verb} INTO memories (id, {COLUMNS}) VALUES ({marks})"))?;
     let mut unreadable = db.prepare(&format!("{verb} INTO unreadable VALUES (?,?,?,?)"))?;
     let mut forget_unreadable = db.prepare("DELETE FROM unreadable WHERE path = ?")?;
@@ -47,7 +49,11 @@ pub(super) fn put(
     let mut former = KnownRows::new(db, fresh)?;
     let mut names = TitleTermDelta::default();
     let mut changes = unaudited::UnauditedChanges::new(db, by)?;
-    let mut texts = Texts { forward_index: ForwardIndex::new(db)?, links: LinkWriter::new(db)? };
+    let mut texts = Texts {
+        forward_index: ForwardIndex::new(db)?,
+        links: LinkWriter::new(db)?,
+        acts: ActWriter::new(db)?,
+    };
     for row in rows {
         match row {
             Row::Memory { entry, listing, seen, file } => {
@@ -98,17 +104,20 @@ pub(super) fn put(
 struct Texts<'d> {
     forward_index: ForwardIndex<'d>,
     links: LinkWriter<'d>,
+    acts: ActWriter<'d>,
 }
 
 impl Texts<'_> {
     fn put(&mut self, id: i64, file: &MemoryFile, analyze: Analyze<'_>, fresh: bool) -> rusqlite::Result<()> {
         self.forward_index.put(id, &analyze(file), fresh)?;
-        self.links.put(id, &file.memory, fresh)
+        self.links.put(id, &file.memory, fresh)?;
+        self.acts.put(id, &file.memory, fresh)
     }
 
     fn forget(&mut self, id: i64) -> rusqlite::Result<()> {
         self.forward_index.forget(id)?;
-        self.links.forget(id)
+        self.links.forget(id)?;
+        self.acts.forget(id)
     }
 }
 
@@ -183,7 +192,7 @@ pub(super) fn tags(column: &str) -> Vec<String> {
 }
 
 /// The columns of a memory, in the order of `COLUMNS`.
-fn values(entry: MemorySummary, listing: Option<ListingLine>, seen: FileStamp, digest: i64) -> [Value; 15] {
+fn values(entry: MemorySummary, listing: Option<ListingLine>, seen: FileStamp, digest: i64) -> [Value; 18] {
     let (key, text) = listing.map_or((None, None), |line| (Some(line.key), Some(line.text)));
     [
         entry.path.as_str().to_owned().into(),
@@ -195,6 +204,9 @@ fn values(entry: MemorySummary, listing: Option<ListingLine>, seen: FileStamp, d
         entry.status_at.map(|at| at.0).into(),
         entry.created.map(|at| at.0).into(),
         entry.updated.map(|at| at.0).into(),
+        entry.content_changed.map(|at| at.0).into(),
+        entry.validity.ended.map(|rule| rule.name().to_owned()).into(),
+        entry.validity.expires.map(|at| at.0).into(),
         signed(entry.revised).into(),
         key.into(),
         text.into(),
@@ -211,7 +223,7 @@ pub(super) fn difference(
 ) -> rusqlite::Result<Option<String>> {
     let mut memory = db.prepare(&format!("SELECT {COLUMNS}, id FROM memories WHERE path = ?"))?;
     let mut unreadable = db.prepare("SELECT * FROM unreadable WHERE path = ?")?;
-    let (mut memories, mut links, mut others) = (0, 0, 0);
+    let (mut memories, mut links, mut acts, mut others) = (0, 0, 0, 0);
     let mut names = TitleTermDelta::default();
     let mut first = None;
     for row in rows {
@@ -219,6 +231,7 @@ pub(super) fn difference(
             Row::Memory { entry, listing, seen, file } => {
                 memories += 1;
                 links += i64::try_from(links_of(&file.memory).count()).unwrap_or(i64::MAX);
+                acts += i64::try_from(keys_of(&file.memory).len()).unwrap_or(i64::MAX);
                 let path = entry.path.as_str().to_owned();
                 let name = Name::of(&entry);
                 let values = values(*entry, listing, seen, super::digest(file.document.text.as_bytes()));
@@ -246,8 +259,13 @@ pub(super) fn difference(
     if first.is_some() {
         return Ok(first);
     }
-    let counted =
-        [("memories", memories), ("forward_index", memories), ("links", links), ("unreadable", others)];
+    let counted = [
+        ("memories", memories),
+        ("forward_index", memories),
+        ("links", links),
+        ("acts", acts),
+        ("unreadable", others),
+    ];
     for (table, wanted) in counted {
         let count: i64 = db.query_row(&format!("SELECT count(*) FROM {table}"), [], |row| row.get(0))?;
         if count != wanted {
@@ -261,7 +279,7 @@ pub(super) fn difference(
 fn number_if_same(
     query: &mut Statement<'_>,
     path: &str,
-    values: &[Value; 15],
+    values: &[Value; 18],
 ) -> rusqlite::Result<Option<i64>> {
     let mut rows = query.query([path])?;
     let Some(row) = rows.next()? else { return Ok(None) };

@@ -14,8 +14,9 @@ use lorelane_core::path::RelPath;
 use lorelane_core::recall::Query;
 use lorelane_core::recall::doc_entry::{self, DocEntry};
 use lorelane_core::recall::query::{AnalyzedQuery, QueryTerm};
+use lorelane_core::recall::relevance::SimilaritySum;
 use lorelane_core::recall::score::idf;
-use lorelane_core::terms::Language;
+use lorelane_core::terms::{Language, Term};
 use rusqlite::{Connection, OptionalExtension, Statement, params};
 use std::collections::BTreeSet;
 
@@ -196,6 +197,22 @@ impl Candidates for Index {
         counts.collect::<rusqlite::Result<Vec<_>>>().map_err(&fault)
     }
 
+    fn term_freqs(&self, terms: &[Term]) -> Result<Vec<u64>, IndexError> {
+        let fault = self.fault("search");
+        let _reading = self.reading().map_err(&fault)?;
+        let pending = PendingMemories::read(&self.db).map_err(&fault)?;
+        let mut postings = Postings::new(&self.db, &pending).map_err(&fault)?;
+        let occurs = postings.occurring(terms).map_err(&fault)?;
+        let freq = |(term, occurs): (&Term, bool)| {
+            let mut having = PostingList::default();
+            if occurs {
+                postings.read(*term, 0, &mut having)?;
+            }
+            Ok(having.passages)
+        };
+        terms.iter().zip(occurs).map(freq).collect::<rusqlite::Result<Vec<_>>>().map_err(&fault)
+    }
+
     /// Filters are checked per candidate, best first, until enough pass: filtering afterwards could leave none.
     fn candidates(&self, asked: &AnalyzedQuery, query: &Query) -> Result<CandidateSet, IndexError> {
         let fault = self.fault("search");
@@ -217,14 +234,14 @@ impl Index {
         for term in &asked.terms {
             let having = posting_list(&mut postings, term, COMMON)?;
             if having.passages <= COMMON {
-                shared.add(&having, idf(passages, having.passages));
+                shared.add(&having, term.weight() * idf(passages, having.passages));
             }
             doc_freqs.push(having.passages);
         }
         if shared.is_empty() {
             for term in &asked.terms {
                 let having = posting_list(&mut postings, term, u64::MAX)?;
-                shared.add(&having, idf(passages, having.passages));
+                shared.add(&having, term.weight() * idf(passages, having.passages));
             }
         }
         let apart = self.apart(&asked.vector, last)?;
@@ -253,7 +270,7 @@ impl Index {
                 }
             }
         }
-        Ok(CandidateSet { passages, terms, doc_freqs, memories })
+        Ok(CandidateSet { passages, terms, doc_freqs, similarity: similarity(&apart), memories })
     }
 
     /// The highest row id.
@@ -309,6 +326,27 @@ impl Index {
             }));
         }
         Ok(near)
+    }
+
+    /// The few memories with the nearest embeddings, with their fingerprints. Reads as many rows, and one sketch per
+    /// memory: a write can afford that.
+    pub fn nearest(
+        &self,
+        direction: &Vector,
+        filter: &Query,
+        most: usize,
+    ) -> Result<Vec<(MemorySummary, Fingerprint)>, IndexError> {
+        let fault = self.fault("search");
+        let _reading = self.reading().map_err(&fault)?;
+        let mut reader = CandidateReader::new(&self.db).map_err(&fault)?;
+        let last = self.last_number().map_err(&fault)?;
+        let apart = self.apart(direction, last).map_err(&fault)?;
+        let mut nearest = Vec::new();
+        for id in nearest_first(&apart, most).take(most) {
+            let found = reader.read(id, filter).map_err(&fault)?;
+            nearest.extend(found.map(|found| (found.entry, Fingerprint::of(&doc_entry::read(&found.doc)))));
+        }
+        Ok(nearest)
     }
 
     /// The memories that a filter admits, with the fingerprints that duplicates are found by.
@@ -385,6 +423,20 @@ impl<'d> CandidateReader<'d> {
     }
 }
 
+/// How similar the memories at these distances are, those without an embedding aside.
+fn similarity(apart: &[Hamming]) -> SimilaritySum {
+    SimilaritySum::from_distances(&distance_counts(apart))
+}
+
+/// How many memories are at each distance.
+fn distance_counts(apart: &[Hamming]) -> [usize; 8 * CODE + 1] {
+    let mut counts = [0; 8 * CODE + 1];
+    let known =
+        apart.iter().map(|apart| usize::from(apart.distance)).filter(|distance| *distance <= 8 * CODE);
+    known.for_each(|distance| counts[distance] += 1);
+    counts
+}
+
 fn words_of(code: &[u8; CODE]) -> [u64; CODE / 8] {
     let (words, _) = code.as_chunks::<8>();
     std::array::from_fn(|at| u64::from_le_bytes(words[at]))
@@ -442,8 +494,7 @@ impl IdfSums {
 /// many. The rest is sorted if somebody gets that far.
 fn nearest_first(apart: &[Hamming], wanted: usize) -> impl Iterator<Item = i64> {
     let known = move || (0..).zip(apart).filter(|(_, apart)| apart.distance != Hamming::UNKNOWN.distance);
-    let mut counts = [0_usize; 8 * CODE + 1];
-    known().for_each(|(_, apart)| counts[usize::from(apart.distance).min(8 * CODE)] += 1);
+    let counts = distance_counts(apart);
     let mut left = 2 * wanted;
     let is_enough = |count: &usize| {
         left = left.saturating_sub(*count);

@@ -103,8 +103,19 @@ struct MarketplaceSource<'p> {
     path: &'p str,
 }
 
-/// The events of Claude Code, which Codex has too.
-const CLASSIC: &[HookEntry] = &[
+const CLAUDE_CODE: &[HookEntry] = &[
+    hook("SessionStart", "session-start", 5),
+    hook("UserPromptSubmit", "prompt", 5),
+    hook("PreToolUse", "before-tool", 5),
+    hook("PostToolUse", "after-tool", 5),
+    hook("PostToolUseFailure", "tool-failure", 5),
+    hook("Stop", "stop", 10),
+    hook("PreCompact", "pre-compact", 10),
+    hook("SessionEnd", "session-end", 3),
+];
+
+/// Claude Code's names of events, which Codex uses too.
+const CODEX: &[HookEntry] = &[
     hook("SessionStart", "session-start", 5),
     hook("UserPromptSubmit", "prompt", 5),
     hook("PreToolUse", "before-tool", 5),
@@ -164,7 +175,7 @@ pub(super) fn parts(client: Client, folder: &Path, own: &Path, program: &str) ->
     match client {
         Client::ClaudeCode => claude(folder, &own.join("claude-code"), program),
         Client::Codex => vec![
-            entries(folder.join("hooks.json"), grouped(client, CLASSIC, program, 1)),
+            entries(folder.join("hooks.json"), grouped(client, CODEX, program, 1)),
             entries(folder.join("config.toml"), server("mcp_servers", program)),
         ],
         // Gemini counts in milliseconds.
@@ -306,8 +317,8 @@ pub(super) fn hook_entries(
     own: &Path,
 ) -> Option<(PathBuf, Vec<(&'static str, OwnedEntry)>)> {
     let (path, hooks) = match client {
-        Client::ClaudeCode => (own.join("claude-code").join(plugin::HOOKS), CLASSIC),
-        Client::Codex => (folder.join("hooks.json"), CLASSIC),
+        Client::ClaudeCode => (own.join("claude-code").join(plugin::HOOKS), CLAUDE_CODE),
+        Client::Codex => (folder.join("hooks.json"), CODEX),
         Client::Gemini => (folder.join("settings.json"), GEMINI),
         Client::Copilot => (folder.join("hooks/lorelane.json"), COPILOT),
         Client::Opencode | Client::Cursor | Client::Windsurf | Client::Zed => return None,

@@ -206,6 +206,9 @@ fn event_fields(client: Client, event: &str) -> &'static str {
         ("before-tool" | "after-tool", _) => {
             r#"{"tool_name": "Bash", "tool_input": {"command": "cargo test --workspace"}}"#
         }
+        ("tool-failure", _) => {
+            r#"{"tool_name": "Bash", "tool_input": {"command": "cargo test"}, "error": "Exit code 101"}"#
+        }
         ("stop", Client::Copilot) => {
             r#"{"stop_hook_active": false, "lastAssistantMessage": "The tests pass."}"#
         }

@@ -288,10 +288,18 @@ impl Setup {
             } else if !same_file(&record.program, &self.program) {
                 found(format!("{calls}, not {}", self.program.display()));
             }
+            let mut is_damaged = false;
             for kept in &record.files {
                 if let Some(what) = self.damage(kept) {
+                    is_damaged = true;
                     found(format!("{name}: {} {what}", kept.path.display()));
                 }
+            }
+            if !is_damaged
+                && same_file(&record.program, &self.program)
+                && self.plan(client, SetupMode::Install).is_ok_and(|plan| !plan.steps.is_empty())
+            {
+                found(format!("{name}: what `setup` installed is from another version of lorelane"));
             }
             for kept in record.files.iter().filter(|kept| !kept.entries.is_empty()) {
                 let now = self.read(&kept.path).ok().flatten();

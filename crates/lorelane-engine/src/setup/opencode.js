@@ -70,6 +70,7 @@ export const Lorelane = async ({ directory }) => {
 
     "tool.execute.after": async (input, output) => {
       const payload = { session_id: input.sessionID, tool_name: input.tool, tool_input: input.args }
+      if (output.metadata?.exit) payload.error = output.output
       const answer = await ask("after-tool", payload, directory)
       if (answer.additionalContext) output.output += "\n\n" + answer.additionalContext
     },

@@ -15,7 +15,7 @@ use super::blobs::{Blob, BlobState, BlobStore};
 use super::faults::FaultSwitch;
 use super::journal::{Intent, IntentStep, JournalChain, JournalRecord};
 use super::journal_writer::JournalWriter;
-use super::log::{told, undone};
+use super::log::{history, undone};
 use super::recover::lane_path;
 use super::transaction::FileTransaction;
 use super::write::{FileTarget, FileWork, WriteFailure};
@@ -30,11 +30,11 @@ pub(super) struct ErasableBlobs {
 
 impl Erase for FileTransaction<'_> {
     fn newest(&self) -> u64 {
-        self.book.newest
+        self.writer.newest
     }
 
     fn uses_fallback_journal(&self) -> bool {
-        self.book.journal.parent() == Some(&self.store.fallback_journal())
+        self.writer.journal.parent() == Some(&self.store.fallback_journal())
     }
 
     fn has_erased(&self) -> bool {
@@ -63,11 +63,11 @@ impl Erase for FileTransaction<'_> {
     }
 
     fn erase_from_log(&self, unwanted: &ErasePredicate<'_>) -> Result<usize, StoreError> {
-        let JournalWriter { journal, blobs, .. } = &self.book;
+        let JournalWriter { journal, blobs, .. } = &self.writer;
         // A line that a killed writer left in the page cache must not be lost now: the bytes it refers to would
         // then be taken for leftovers.
-        self.book.sync(self.store)?;
-        let chain = self.book.read_all(self.store)?;
+        self.writer.sync(self.store)?;
+        let chain = self.writer.read_all(self.store)?;
         if chain.tail == super::journal::Tail::Damaged {
             return Err(StoreError::JournalDamaged { journal: journal.clone(), offset: chain.end });
         }
@@ -131,11 +131,11 @@ pub(super) fn found(
     pack: &mut BlobStore,
     unwanted: &ErasePredicate<'_>,
 ) -> Result<ErasableBlobs, StoreError> {
-    let told = told(&chain.lines);
-    let undone = undone(&told);
-    let left = last_left(&told, pack)?;
+    let history = history(&chain.lines);
+    let undone = undone(&history);
+    let left = last_left(&history, pack)?;
     let mut found = ErasableBlobs::default();
-    for (intent, _) in &told {
+    for (intent, _) in &history {
         let is_ours = |name: &RelPath| {
             let was_ours = |place| left.get(&place).is_some_and(|last| intent.number <= *last);
             (unwanted.is_path)(name) || (unwanted.until_left)(name).is_some_and(was_ours)
@@ -201,11 +201,11 @@ fn damaged(chain: &JournalChain, pack: &mut BlobStore, len: u64) -> Result<Vec<R
 
 /// For each path the number of the last change that removed a file there.
 fn last_left(
-    told: &[(&Intent, ChangeState)],
+    history: &[(&Intent, ChangeState)],
     pack: &mut BlobStore,
 ) -> Result<BTreeMap<RelPath, u64>, StoreError> {
     let mut left = BTreeMap::new();
-    for (intent, _) in told.iter().filter(|(_, outcome)| *outcome != ChangeState::Void) {
+    for (intent, _) in history.iter().filter(|(_, outcome)| *outcome != ChangeState::Void) {
         for step in &intent.steps {
             let IntentStep::File { path, new: None, .. } = step else { continue };
             if let Some(name) = pack.held(*path)?.as_deref().and_then(lane_path) {

@@ -18,7 +18,7 @@ use super::blobs::{Blob, BlobBatch, BlobStore};
 use super::faults::FaultSwitch;
 use super::journal::{Intent, IntentStep, JournalRecord};
 use super::journal_writer::{BLOBS, HEAD, JOURNAL, JournalWriter};
-use super::log::told;
+use super::log::history;
 use super::recover::lane_path;
 use crate::disk::{FileType, Stat};
 
@@ -35,12 +35,12 @@ impl Store {
 
     /// A journal inside the lane that this user did not begin: it came with the repository.
     pub fn foreign_journal(&self) -> Result<Option<PathBuf>, StoreError> {
-        let shelter = self.fallback_journal();
-        if self.kind(&shelter)? != Some(FileType::Folder) {
+        let fallback = self.fallback_journal();
+        if self.kind(&fallback)? != Some(FileType::Folder) {
             return Ok(None);
         }
         let stat = |name| {
-            let path = shelter.join(name);
+            let path = fallback.join(name);
             self.disk.stat(&path).map_err(StoreError::io("stat", &path))
         };
         let mut holds_any = false;
@@ -50,7 +50,7 @@ impl Store {
         // On a system without file modes its owner is unknown.
         let is_own =
             |stat: Stat| stat.kind == FileType::File && stat.mode.is_none_or(|mode| mode & WRITABLE == 0);
-        Ok((holds_any && !stat(OWN)?.is_some_and(is_own)).then_some(shelter))
+        Ok((holds_any && !stat(OWN)?.is_some_and(is_own)).then_some(fallback))
     }
 
     /// Claims the fallback journal for this user, before its first line.
@@ -58,8 +58,8 @@ impl Store {
         if let Some(folder) = self.foreign_journal()? {
             return Err(StoreError::ForeignJournal { folder });
         }
-        let (shelter, own) = (self.fallback_journal(), self.fallback_journal().join(OWN));
-        self.disk.create_private_dir_all(&shelter).map_err(StoreError::io("create", &shelter))?;
+        let (fallback, own) = (self.fallback_journal(), self.fallback_journal().join(OWN));
+        self.disk.create_private_dir_all(&fallback).map_err(StoreError::io("create", &fallback))?;
         if self.kind(&own)?.is_none() {
             self.disk.create_new(&own, b"", Some(OWN_MODE)).map_err(StoreError::io("write", &own))?;
         }
@@ -71,24 +71,24 @@ impl Store {
     /// The lane may come from somebody else's repository, and a fallback journal is read, emptied and removed:
     /// with a link there, the repository could do that to any journal of this user.
     pub(super) fn has_fallback_journal(&self) -> Result<bool, StoreError> {
-        let shelter = self.fallback_journal();
-        match self.kind(&shelter)? {
+        let fallback = self.fallback_journal();
+        match self.kind(&fallback)? {
             None => return Ok(false),
             Some(FileType::Folder) => {}
-            Some(FileType::Symlink) => return Err(StoreError::Symlink { path: shelter }),
-            Some(_) => return Err(StoreError::NotAFile { path: shelter }),
+            Some(FileType::Symlink) => return Err(StoreError::Symlink { path: fallback }),
+            Some(_) => return Err(StoreError::NotAFile { path: fallback }),
         }
         for name in [HEAD, JOURNAL, BLOBS] {
-            self.refuse_unless_file(&shelter.join(name))?;
+            self.refuse_unless_file(&fallback.join(name))?;
         }
         Ok(self.foreign_journal()?.is_none())
     }
 
     /// The paths that entries of the fallback journal changed. A change that is still open in the state folder is
     /// older: the writer of the fallback journal saw its unsynced `done`, which a power cut has taken since.
-    pub(super) fn paths_in(&self, sheltered: &JournalWriter) -> Result<BTreeSet<RelPath>, StoreError> {
-        let (mut paths, mut pack) = (BTreeSet::new(), sheltered.pack(self)?);
-        for (intent, outcome) in told(&sheltered.read_all(self)?.lines) {
+    pub(super) fn paths_in(&self, fallback_writer: &JournalWriter) -> Result<BTreeSet<RelPath>, StoreError> {
+        let (mut paths, mut pack) = (BTreeSet::new(), fallback_writer.pack(self)?);
+        for (intent, outcome) in history(&fallback_writer.read_all(self)?.lines) {
             for step in &intent.steps {
                 let IntentStep::File { path, .. } = step else { continue };
                 if outcome != ChangeState::Void
@@ -101,16 +101,16 @@ impl Store {
         Ok(paths)
     }
 
-    /// Appends the fallback journal's entries to `book`, then removes the fallback journal.
+    /// Appends the fallback journal's entries to `writer`, then removes the fallback journal.
     pub(super) fn migrate(
         &self,
-        book: &mut JournalWriter,
-        sheltered: &JournalWriter,
+        writer: &mut JournalWriter,
+        fallback_writer: &JournalWriter,
         warnings: &mut Vec<Warning>,
     ) -> Result<(), StoreError> {
-        let lines = sheltered.read_all(self)?.lines;
+        let lines = fallback_writer.read_all(self)?.lines;
         let mut moved = HashMap::new();
-        for line in book.read_all(self)?.lines {
+        for line in writer.read_all(self)?.lines {
             if let JournalRecord::Intent(Intent { number, moved_from: Some(origin), .. }) = line.event {
                 moved.insert(origin, number);
             }
@@ -121,17 +121,17 @@ impl Store {
             .map(|l| (l.event.number(), l.own))
             .collect();
 
-        let pack = book.blobs.clone();
-        let mut parcel = BlobBatch::new(&*self.disk, &pack).map_err(StoreError::io("stat", &pack))?;
-        let mut from = sheltered.pack(self)?;
-        let (mut events, mut newest) = (Vec::new(), book.newest);
-        for (intent, outcome) in told(&lines) {
+        let pack = writer.blobs.clone();
+        let mut batch = BlobBatch::new(&*self.disk, &pack).map_err(StoreError::io("stat", &pack))?;
+        let mut from = fallback_writer.pack(self)?;
+        let (mut events, mut newest) = (Vec::new(), writer.newest);
+        for (intent, outcome) in history(&lines) {
             let origin = origins[&intent.number];
             // Void changes have no effect and are not copied.
             if outcome == ChangeState::Void || moved.contains_key(&origin) {
                 continue;
             }
-            let Some(mut copy) = repacked(&mut from, &mut parcel, intent)? else { continue };
+            let Some(mut copy) = repacked(&mut from, &mut batch, intent)? else { continue };
             newest += 1;
             copy.number = newest;
             copy.undoes = intent.undoes.and_then(|undone| moved.get(origins.get(&undone)?).copied());
@@ -140,48 +140,48 @@ impl Store {
             events.push(JournalRecord::Intent(copy));
         }
         if !events.is_empty() {
-            parcel.append(&pack).map_err(StoreError::io("write", &pack))?;
+            batch.append(&pack).map_err(StoreError::io("write", &pack))?;
             self.sync_file(&pack, FaultSwitch::SkipBlobSync)?;
             // One by one: of several unsynced lines a power cut may keep the later and lose the first, which would
             // look like a damaged journal.
             for event in &events {
-                book.append(self, std::slice::from_ref(event))?;
-                book.sync(self)?;
+                writer.append(self, std::slice::from_ref(event))?;
+                writer.sync(self)?;
             }
             warnings.push(Warning::MovedOver { receipts: events.len() });
         }
         // Even if all were moved before: whoever moved them may have been killed before this sync.
-        book.sync(self)?;
-        self.remove_shelter()
+        writer.sync(self)?;
+        self.remove_fallback_journal()
     }
 
     /// The journal goes before its pack, and each removal is synced: if a power cut brought the journal back
     /// without its last `done`, recovery would settle that change against files that have changed since.
-    fn remove_shelter(&self) -> Result<(), StoreError> {
-        let shelter = self.fallback_journal();
+    fn remove_fallback_journal(&self) -> Result<(), StoreError> {
+        let fallback = self.fallback_journal();
         // `head` goes before the journal: alone it would contradict the next journal here.
         for name in [HEAD, JOURNAL, BLOBS, OWN] {
-            let path = shelter.join(name);
+            let path = fallback.join(name);
             if self.disk.stat(&path).map_err(StoreError::io("stat", &path))?.is_some() {
                 self.disk.remove_file(&path).map_err(StoreError::io("remove", &path))?;
             }
-            self.sync_dir(&shelter, FaultSwitch::SkipShelterSync)?;
+            self.sync_dir(&fallback, FaultSwitch::SkipFallbackSync)?;
         }
-        self.disk.remove_dir(&shelter).map_err(StoreError::io("remove", &shelter))
+        self.disk.remove_dir(&fallback).map_err(StoreError::io("remove", &fallback))
     }
 }
 
 /// `None` if the bytes are gone: such an entry is not worth moving.
 fn repacked(
     from: &mut BlobStore,
-    parcel: &mut BlobBatch<'_>,
+    batch: &mut BlobBatch<'_>,
     intent: &Intent,
 ) -> Result<Option<Intent>, StoreError> {
     let mut gone = false;
     let mut repack = |blob: Blob| -> Result<Blob, StoreError> {
         let bytes = from.held(blob)?;
         gone |= bytes.is_none();
-        Ok(parcel.add(&bytes.unwrap_or_default()))
+        Ok(batch.add(&bytes.unwrap_or_default()))
     };
     let mut copy = intent.clone();
     copy.because = repack(copy.because)?;

@@ -14,7 +14,7 @@ pub enum FaultSwitch {
     SkipMarksSync,
     SkipMarksFolderSync,
     SkipRecoverySync,
-    SkipShelterSync,
+    SkipFallbackSync,
     SkipRename,
     SkipLock,
     SkipMarksLock,

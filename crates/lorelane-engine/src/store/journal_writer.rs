@@ -125,7 +125,7 @@ impl JournalWriter {
             // `head` only shows whether the journal was truncated, so it stops no writer.
             Ok(HeadFile::Damaged) | Err(_) => HeadCheck::Contradicts,
         };
-        let book = JournalWriter {
+        let writer = JournalWriter {
             journal,
             blobs,
             order,
@@ -135,7 +135,7 @@ impl JournalWriter {
             newest: last.as_ref().map_or(0, |line| line.event.number()),
             end: chain.end,
         };
-        Ok((book, OpenIntents { open: last.and_then(open_intent), refused }))
+        Ok((writer, OpenIntents { open: last.and_then(open_intent), refused }))
     }
 
     /// The number of an interrupted change that is not settled yet.

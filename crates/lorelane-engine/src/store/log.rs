@@ -52,12 +52,12 @@ impl ChangeLog for Store {
         let (mut entries, mut total) = (Vec::new(), 0);
         for folder in self.journals()?.iter().rev() {
             let chain = self.chain(folder)?;
-            let told = told(&chain.lines);
-            let undone = undone(&told);
+            let history = history(&chain.lines);
+            let undone = undone(&history);
             let mut pack = self.pack(folder)?;
-            total += told.len();
-            for at in (0..told.len()).rev().take(limit - entries.len()) {
-                entries.push(entry(&mut pack, &told, &undone, at)?);
+            total += history.len();
+            for at in (0..history.len()).rev().take(limit - entries.len()) {
+                entries.push(entry(&mut pack, &history, &undone, at)?);
             }
         }
         Ok(LogTail { entries, total })
@@ -67,15 +67,15 @@ impl ChangeLog for Store {
         let mut upcoming = NextUndo::default();
         for folder in self.journals()?.iter().rev() {
             let (chain, mut pack) = (self.chain(folder)?, self.pack(folder)?);
-            let mut told = told(&chain.lines);
-            self.foresee(&mut told, &mut pack)?;
-            let next = self.upcoming(&told, &mut pack)?;
+            let mut history = history(&chain.lines);
+            self.foresee(&mut history, &mut pack)?;
+            let next = self.upcoming(&history, &mut pack)?;
             upcoming.passed_over.extend(next.passed_over.iter().cloned());
             if let Some(at) = next.at {
-                let intent = told[at].0;
-                let judged = next.deeds_of(intent).and_then(|done| self.reversed(done, intent.number));
+                let intent = history[at].0;
+                let judged = next.ops_of(intent).and_then(|done| self.reversed(done, intent.number));
                 upcoming.refused = judged.err();
-                upcoming.entry = Some(entry(&mut pack, &told, &undone(&told), at)?);
+                upcoming.entry = Some(entry(&mut pack, &history, &undone(&history), at)?);
                 break;
             }
         }
@@ -128,8 +128,8 @@ impl ChangeLog for Store {
         for folder in self.journals()?.iter().rev() {
             let chain = self.chain(folder)?;
             let mut pack = self.pack(folder)?;
-            let told = told(&chain.lines);
-            let effective = told.iter().rev().filter(|(_, outcome)| *outcome != ChangeState::Void);
+            let history = history(&chain.lines);
+            let effective = history.iter().rev().filter(|(_, outcome)| *outcome != ChangeState::Void);
             for step in effective.flat_map(|(intent, _)| &intent.steps) {
                 if wanted.is_empty() {
                     return Ok(last);
@@ -193,7 +193,7 @@ impl Store {
         for (at, folder) in self.journals()?.iter().enumerate() {
             let chain = self.chain(folder)?;
             let mut pack = self.pack(folder)?;
-            for (intent, outcome) in told(&chain.lines) {
+            for (intent, outcome) in history(&chain.lines) {
                 if outcome == ChangeState::Void {
                     continue;
                 }
@@ -250,9 +250,9 @@ impl Store {
         if matches!(named, Ok(HeadFile::Damaged) | Err(_)) {
             faults.push(LogFault::UnreadableHead { head });
         }
-        let told = told(&chain.lines);
-        for (at, (intent, outcome)) in told.iter().enumerate() {
-            if *outcome == ChangeState::Open && at + 1 < told.len() {
+        let history = history(&chain.lines);
+        for (at, (intent, outcome)) in history.iter().enumerate() {
+            if *outcome == ChangeState::Open && at + 1 < history.len() {
                 faults.push(LogFault::Unsettled { journal: journal.clone(), number: intent.number });
             }
             for blob in intent.blobs() {
@@ -276,11 +276,11 @@ impl Store {
 
 pub(super) fn entry(
     pack: &mut BlobStore,
-    told: &[(&Intent, ChangeState)],
+    history: &[(&Intent, ChangeState)],
     undone: &BTreeSet<u64>,
     at: usize,
 ) -> Result<LogEntry, StoreError> {
-    let (intent, outcome) = told[at];
+    let (intent, outcome) = history[at];
     let mut changes = Vec::new();
     for step in &intent.steps {
         changes.push(match step {
@@ -302,11 +302,12 @@ pub(super) fn entry(
         Ok::<_, StoreError>(text.map(|text| String::from_utf8_lossy(&text).into_owned()))
     };
     // Numbers increase within one journal.
-    let undid = intent.undoes.and_then(|number| told.binary_search_by_key(&number, |(i, _)| i.number).ok());
+    let undid =
+        intent.undoes.and_then(|number| history.binary_search_by_key(&number, |(i, _)| i.number).ok());
     Ok(LogEntry {
         number: intent.number,
         undoes: intent.undoes,
-        undid: undid.map(|at| reason(told[at].0)).transpose()?.flatten(),
+        undid: undid.map(|at| reason(history[at].0)).transpose()?.flatten(),
         undone: undone.contains(&intent.number),
         at: intent.at,
         order: intent.order,
@@ -317,13 +318,13 @@ pub(super) fn entry(
 }
 
 /// Each change with its outcome, in order.
-pub(super) fn told(lines: &[JournalLine]) -> Vec<(&Intent, ChangeState)> {
-    let mut told: Vec<(&Intent, ChangeState)> = Vec::new();
+pub(super) fn history(lines: &[JournalLine]) -> Vec<(&Intent, ChangeState)> {
+    let mut history: Vec<(&Intent, ChangeState)> = Vec::new();
     for line in lines {
-        match (&line.event, told.last_mut()) {
+        match (&line.event, history.last_mut()) {
             (JournalRecord::Intent(intent), _) => {
                 let settled = intent.moved_from.is_some();
-                told.push((intent, if settled { ChangeState::Done } else { ChangeState::Open }));
+                history.push((intent, if settled { ChangeState::Done } else { ChangeState::Open }));
             }
             (JournalRecord::Done(number), Some((intent, outcome))) if intent.number == *number => {
                 *outcome = ChangeState::Done;
@@ -335,11 +336,11 @@ pub(super) fn told(lines: &[JournalLine]) -> Vec<(&Intent, ChangeState)> {
             _ => {}
         }
     }
-    told
+    history
 }
 
 /// The numbers of changes that a later one undoes. An undo that is still open counts: it is in progress.
-pub(super) fn undone(told: &[(&Intent, ChangeState)]) -> BTreeSet<u64> {
-    let effective = told.iter().filter(|(_, outcome)| *outcome != ChangeState::Void);
+pub(super) fn undone(history: &[(&Intent, ChangeState)]) -> BTreeSet<u64> {
+    let effective = history.iter().filter(|(_, outcome)| *outcome != ChangeState::Void);
     effective.filter_map(|(intent, _)| intent.undoes).collect()
 }

@@ -86,10 +86,10 @@ impl Store {
         // Under our own lock, so that a script that finishes is not followed by another lorelane first.
         self.wait_for_old_scripts(&mut warnings)?;
         let mut touched = Vec::new();
-        let book = self.open_book(&mut warnings, &mut touched)?;
+        let writer = self.open_writer(&mut warnings, &mut touched)?;
         touched.sort();
         touched.dedup();
-        Ok(FileTransaction::new(self, book, lock, warnings, touched))
+        Ok(FileTransaction::new(self, writer, lock, warnings, touched))
     }
 
     pub fn path_of(&self, place: &ChangeTarget) -> PathBuf {
@@ -111,23 +111,24 @@ impl Store {
 
     /// Opens the journal in the state folder, or the fallback journal inside the lane if that is not possible, and
     /// settles whatever is open in either.
-    fn open_book(
+    fn open_writer(
         &self,
         warnings: &mut Vec<Warning>,
         touched: &mut Vec<ChangeTarget>,
     ) -> Result<JournalWriter, StoreError> {
-        let (shelter, is_sheltered) = (self.fallback_journal(), self.has_fallback_journal()?);
+        let (fallback, has_fallback) = (self.fallback_journal(), self.has_fallback_journal()?);
         let state = self.home.state.path();
         let why = match JournalWriter::prepare(self, &state) {
             Ok(()) => {
-                if !is_sheltered {
-                    return self.settled_book(&state, &BTreeSet::new(), warnings, touched);
+                if !has_fallback {
+                    return self.recovered_writer(&state, &BTreeSet::new(), warnings, touched);
                 }
-                let sheltered = self.settled_book(&shelter, &BTreeSet::new(), warnings, touched)?;
-                let superseded = self.paths_in(&sheltered)?;
-                let mut book = self.settled_book(&state, &superseded, warnings, touched)?;
-                self.migrate(&mut book, &sheltered, warnings)?;
-                return Ok(book);
+                let fallback_writer =
+                    self.recovered_writer(&fallback, &BTreeSet::new(), warnings, touched)?;
+                let superseded = self.paths_in(&fallback_writer)?;
+                let mut writer = self.recovered_writer(&state, &superseded, warnings, touched)?;
+                self.migrate(&mut writer, &fallback_writer, warnings)?;
+                return Ok(writer);
             }
             Err(why) => why,
         };
@@ -143,25 +144,25 @@ impl Store {
             Err(error) => return Err(error),
         }
         self.begin_fallback_journal()?;
-        JournalWriter::prepare(self, &shelter)?;
+        JournalWriter::prepare(self, &fallback)?;
         let why = why.to_string().lines().next().unwrap_or_default().to_owned();
-        warnings.push(Warning::Sheltered { state, shelter: shelter.clone(), why });
-        self.settled_book(&shelter, &BTreeSet::new(), warnings, touched)
+        warnings.push(Warning::FallbackJournal { state, fallback: fallback.clone(), why });
+        self.recovered_writer(&fallback, &BTreeSet::new(), warnings, touched)
     }
 
-    fn settled_book(
+    fn recovered_writer(
         &self,
         folder: &Path,
         superseded: &BTreeSet<RelPath>,
         warnings: &mut Vec<Warning>,
         touched: &mut Vec<ChangeTarget>,
     ) -> Result<JournalWriter, StoreError> {
-        let (mut book, left) = JournalWriter::open(self, folder, warnings)?;
-        self.settle_refused(&book, &left.refused)?;
+        let (mut writer, left) = JournalWriter::open(self, folder, warnings)?;
+        self.settle_refused(&writer, &left.refused)?;
         if let Some(intent) = left.open {
-            self.recover(&mut book, &intent, superseded, warnings, touched)?;
+            self.recover(&mut writer, &intent, superseded, warnings, touched)?;
         }
-        Ok(book)
+        Ok(writer)
     }
 }
 

@@ -27,7 +27,7 @@ pub(super) enum FileOp {
 
 #[derive(Debug)]
 pub(super) enum ResolvedIntent {
-    Deeds(Vec<FileOp>),
+    Ops(Vec<FileOp>),
     /// Some of its bytes are erased or damaged.
     Gone,
 }
@@ -44,38 +44,38 @@ enum FileState {
 impl Store {
     pub(super) fn recover(
         &self,
-        book: &mut JournalWriter,
+        writer: &mut JournalWriter,
         intent: &Intent,
         superseded: &BTreeSet<RelPath>,
         warnings: &mut Vec<Warning>,
         touched: &mut Vec<ChangeTarget>,
     ) -> Result<(), StoreError> {
         let number = intent.number;
-        let ResolvedIntent::Deeds(deeds) = self.resolve(&mut book.pack(self)?, intent)? else {
+        let ResolvedIntent::Ops(ops) = self.resolve(&mut writer.pack(self)?, intent)? else {
             warnings.push(Warning::Abandoned { number });
-            return book.append(self, &[JournalRecord::Void(number)]);
+            return writer.append(self, &[JournalRecord::Void(number)]);
         };
-        let shares_marks = deeds.iter().any(|deed| !matches!(deed, FileOp::File { .. }));
+        let shares_marks = ops.iter().any(|op| !matches!(op, FileOp::File { .. }));
         let _marks_lock = if shares_marks { Some(self.lock_marks()?) } else { None };
-        touched.extend(deeds.iter().map(FileOp::place));
+        touched.extend(ops.iter().map(FileOp::place));
 
         let mut states = Vec::new();
-        for deed in &deeds {
-            states.push(match deed {
+        for op in &ops {
+            states.push(match op {
                 FileOp::File { path, .. } if superseded.contains(path) => FileState::Superseded,
-                _ => self.state(deed)?,
+                _ => self.state(op)?,
             });
         }
         // Entries of the fallback journal follow this change, so it was settled when they were made: if none of
         // its own files shows it, the power cut took its `void`.
         let overtaken = !superseded.is_empty() && states.contains(&FileState::Before);
         if overtaken && !states.contains(&FileState::After) {
-            book.append(self, &[JournalRecord::Void(number)])?;
-            return book.sync(self);
+            writer.append(self, &[JournalRecord::Void(number)])?;
+            return writer.sync(self);
         }
         let in_state = |wanted: FileState| {
-            let with_state = deeds.iter().zip(&states);
-            with_state.filter(move |(_, state)| **state == wanted).map(|(deed, _)| deed.clone())
+            let with_state = ops.iter().zip(&states);
+            with_state.filter(move |(_, state)| **state == wanted).map(|(op, _)| op.clone())
         };
         let is_done = states.iter().all(|state| matches!(state, FileState::After | FileState::Superseded));
         let back: Vec<FileOp> = match is_done {
@@ -83,32 +83,36 @@ impl Store {
             false => in_state(FileState::After).map(FileOp::reversed).collect(),
         };
         let interrupted = |error| StoreError::Interrupted { number, source: Box::new(error) };
-        for deed in in_state(FileState::Before) {
-            if let FileOp::Mark { text, .. } = deed {
+        for op in in_state(FileState::Before) {
+            if let FileOp::Mark { text, .. } = op {
                 self.cut_begun_marks(&text, warnings).map_err(interrupted)?;
             }
         }
-        self.sweep_around(&deeds).map_err(interrupted)?;
+        self.sweep_around(&ops).map_err(interrupted)?;
         let work = work(self, &back, warnings).map_err(interrupted)?;
         self.perform(&work, warnings)
             .map_err(|(WriteFailure::TakenBack(error) | WriteFailure::Stuck(error))| interrupted(error))?;
-        self.sync_all(&deeds).map_err(interrupted)?;
+        self.sync_all(&ops).map_err(interrupted)?;
         if is_done {
-            return book.append(self, &[JournalRecord::Done(number)]);
+            return writer.append(self, &[JournalRecord::Done(number)]);
         }
-        let changed_outside = in_state(FileState::Foreign).map(|deed| deed.place().to_string()).collect();
+        let changed_outside = in_state(FileState::Foreign).map(|op| op.place().to_string()).collect();
         warnings.push(Warning::TakenBack { number, changed_outside });
-        book.append(self, &[JournalRecord::Void(number)])?;
-        book.sync(self)
+        writer.append(self, &[JournalRecord::Void(number)])?;
+        writer.sync(self)
     }
 
     /// Cleans up after changes that were rolled back: temporary files, and new folders whose names may not be
     /// synced. The next change would take such a folder for an old one and not sync it.
-    pub(super) fn settle_refused(&self, book: &JournalWriter, refused: &[Intent]) -> Result<(), StoreError> {
+    pub(super) fn settle_refused(
+        &self,
+        writer: &JournalWriter,
+        refused: &[Intent],
+    ) -> Result<(), StoreError> {
         for intent in refused {
-            if let ResolvedIntent::Deeds(deeds) = self.resolve(&mut book.pack(self)?, intent)? {
-                self.sweep_around(&deeds)?;
-                self.sync_all(&deeds)?;
+            if let ResolvedIntent::Ops(ops) = self.resolve(&mut writer.pack(self)?, intent)? {
+                self.sweep_around(&ops)?;
+                self.sync_all(&ops)?;
             }
         }
         Ok(())
@@ -119,26 +123,26 @@ impl Store {
         pack: &mut BlobStore,
         intent: &Intent,
     ) -> Result<ResolvedIntent, StoreError> {
-        let mut deeds = Vec::new();
+        let mut ops = Vec::new();
         for step in &intent.steps {
-            let Some(deed) = deed(pack, step)? else { return Ok(ResolvedIntent::Gone) };
-            deeds.push(deed);
+            let Some(op) = op(pack, step)? else { return Ok(ResolvedIntent::Gone) };
+            ops.push(op);
         }
-        Ok(ResolvedIntent::Deeds(deeds))
+        Ok(ResolvedIntent::Ops(ops))
     }
 
     /// Whether the whole change is in place.
-    pub(super) fn is_done(&self, deeds: &[FileOp]) -> Result<bool, StoreError> {
-        for deed in deeds {
-            if self.state(deed)? != FileState::After {
+    pub(super) fn is_done(&self, ops: &[FileOp]) -> Result<bool, StoreError> {
+        for op in ops {
+            if self.state(op)? != FileState::After {
                 return Ok(false);
             }
         }
         Ok(true)
     }
 
-    fn state(&self, deed: &FileOp) -> Result<FileState, StoreError> {
-        match deed {
+    fn state(&self, op: &FileOp) -> Result<FileState, StoreError> {
+        match op {
             FileOp::File { path, old, new, .. } => {
                 let file = self.file(path);
                 match self.refuse_unless_inside(&file) {
@@ -166,8 +170,8 @@ impl Store {
         }
     }
 
-    fn sweep_around(&self, deeds: &[FileOp]) -> Result<(), StoreError> {
-        let targets: Vec<FileTarget> = deeds.iter().map(|deed| deed.bare_target(self)).collect();
+    fn sweep_around(&self, ops: &[FileOp]) -> Result<(), StoreError> {
+        let targets: Vec<FileTarget> = ops.iter().map(|op| op.bare_target(self)).collect();
         for folder in folders(&targets) {
             self.sweep(folder)?;
         }
@@ -176,15 +180,15 @@ impl Store {
 
     /// A step that the dead writer had done may be in the page cache only. Once `done` is written nobody checks
     /// again, so all of it is synced first, including the folders up to the root.
-    fn sync_all(&self, deeds: &[FileOp]) -> Result<(), StoreError> {
+    fn sync_all(&self, ops: &[FileOp]) -> Result<(), StoreError> {
         if self.faults.skip(FaultSwitch::SkipRecoverySync) {
             return Ok(());
         }
         let exists = |path: &Path| {
             self.disk.stat(path).map(|stat| stat.is_some()).map_err(StoreError::io("stat", path))
         };
-        let targets: Vec<FileTarget> = deeds.iter().map(|deed| deed.bare_target(self)).collect();
-        if deeds.iter().any(|deed| matches!(deed, FileOp::Mark { .. })) && exists(&self.marks_file())? {
+        let targets: Vec<FileTarget> = ops.iter().map(|op| op.bare_target(self)).collect();
+        if ops.iter().any(|op| matches!(op, FileOp::Mark { .. })) && exists(&self.marks_file())? {
             self.sync_file(&self.marks_file(), FaultSwitch::SkipMarksSync)?;
         }
         for folder in folders(&targets) {
@@ -205,7 +209,7 @@ impl Store {
     }
 }
 
-fn deed(pack: &mut BlobStore, step: &IntentStep) -> Result<Option<FileOp>, StoreError> {
+fn op(pack: &mut BlobStore, step: &IntentStep) -> Result<Option<FileOp>, StoreError> {
     Ok(match step {
         IntentStep::Mark { text, seen } => pack.held(*text)?.map(|text| FileOp::Mark { text, seen: *seen }),
         IntentStep::Unmark { text, seen } => {
@@ -229,13 +233,13 @@ fn deed(pack: &mut BlobStore, step: &IntentStep) -> Result<Option<FileOp>, Store
 /// The files to write for these operations.
 pub(super) fn work(
     store: &Store,
-    deeds: &[FileOp],
+    ops: &[FileOp],
     warnings: &mut Vec<Warning>,
 ) -> Result<FileWork, StoreError> {
     let mut work = FileWork::default();
-    for deed in deeds {
-        let mut target = deed.bare_target(store);
-        match deed {
+    for op in ops {
+        let mut target = op.bare_target(store);
+        match op {
             FileOp::File { old, new, mode, .. } => {
                 (target.old, target.new, target.mode) = (old.clone(), new.clone(), *mode);
                 work.targets.push(target);
@@ -260,16 +264,16 @@ impl FileOp {
         }
     }
 
-    pub(super) fn pack(&self, parcel: &mut BlobBatch<'_>) -> IntentStep {
+    pub(super) fn pack(&self, batch: &mut BlobBatch<'_>) -> IntentStep {
         match self {
             FileOp::File { path, old, new, mode } => IntentStep::File {
-                path: parcel.add(path.as_str().as_bytes()),
-                old: old.as_ref().map(|bytes| parcel.add(bytes)),
-                new: new.as_ref().map(|bytes| parcel.add(bytes)),
+                path: batch.add(path.as_str().as_bytes()),
+                old: old.as_ref().map(|bytes| batch.add(bytes)),
+                new: new.as_ref().map(|bytes| batch.add(bytes)),
                 mode: *mode,
             },
-            FileOp::Mark { text, seen } => IntentStep::Mark { text: parcel.add(text), seen: *seen },
-            FileOp::Unmark { text, seen } => IntentStep::Unmark { text: parcel.add(text), seen: *seen },
+            FileOp::Mark { text, seen } => IntentStep::Mark { text: batch.add(text), seen: *seen },
+            FileOp::Unmark { text, seen } => IntentStep::Unmark { text: batch.add(text), seen: *seen },
         }
     }
 

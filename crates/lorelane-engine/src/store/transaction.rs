@@ -20,7 +20,7 @@ use crate::disk::LockGuard;
 #[derive(Debug)]
 pub struct FileTransaction<'s> {
     pub(super) store: &'s Store,
-    pub(super) book: JournalWriter,
+    pub(super) writer: JournalWriter,
     /// The change that is made but has no `done` yet.
     unfinished: Option<u64>,
     /// A change that is still open in the journal: no other may follow it in this transaction.
@@ -35,14 +35,14 @@ pub struct FileTransaction<'s> {
 impl<'s> FileTransaction<'s> {
     pub(super) fn new(
         store: &'s Store,
-        book: JournalWriter,
+        writer: JournalWriter,
         lock: LockGuard,
         warnings: Vec<Warning>,
         recovered: Vec<ChangeTarget>,
     ) -> FileTransaction<'s> {
         FileTransaction {
             store,
-            book,
+            writer,
             unfinished: None,
             stuck: None,
             has_erased: Cell::new(false),
@@ -56,7 +56,7 @@ impl<'s> FileTransaction<'s> {
     pub fn finish(mut self) -> Result<(), StoreError> {
         if let Some(number) = self.unfinished.take() {
             // Not synced: if this line is lost, recovery finds the files as intended and appends it again.
-            self.book.append(self.store, &[JournalRecord::Done(number)])?;
+            self.writer.append(self.store, &[JournalRecord::Done(number)])?;
             // Only now, so that a rejected change creates no project id.
             self.store.home.state.for_writing();
         }
@@ -85,7 +85,7 @@ impl<'s> FileTransaction<'s> {
                 }
             }
         }
-        files.retain(|deed| !matches!(deed, FileOp::File { old, new, .. } if old == new));
+        files.retain(|op| !matches!(op, FileOp::File { old, new, .. } if old == new));
         Ok((files, lines))
     }
 
@@ -95,7 +95,7 @@ impl<'s> FileTransaction<'s> {
         files: &'d mut Vec<FileOp>,
         path: RelPath,
     ) -> Result<&'d mut Option<Vec<u8>>, StoreError> {
-        let known = files.iter().position(|deed| matches!(deed, FileOp::File { path: p, .. } if *p == path));
+        let known = files.iter().position(|op| matches!(op, FileOp::File { path: p, .. } if *p == path));
         let at = match known {
             Some(at) => at,
             None => {
@@ -112,30 +112,30 @@ impl<'s> FileTransaction<'s> {
     /// Journals the file operations, then performs them. With marks among them, the caller holds the marks lock.
     fn commit(
         &mut self,
-        deeds: &[FileOp],
+        ops: &[FileOp],
         undoes: Option<u64>,
         because: &str,
         now: Timestamp,
     ) -> Result<CommitReceipt, StoreError> {
         self.refuse_when_stuck()?;
-        if deeds.is_empty() {
+        if ops.is_empty() {
             return Ok(CommitReceipt::default());
         }
-        let number = self.book.newest + 1;
-        let intent = self.pack(deeds, number, undoes, because, now)?;
-        let earlier = self.book.clone();
+        let number = self.writer.newest + 1;
+        let intent = self.pack(ops, number, undoes, because, now)?;
+        let earlier = self.writer.clone();
         self.write_intent(intent, &earlier)?;
         let mut warnings = Vec::new();
-        let done = work(self.store, deeds, &mut warnings)
+        let done = work(self.store, ops, &mut warnings)
             .map_err(WriteFailure::TakenBack)
             .and_then(|work| self.store.perform(&work, &mut warnings));
         match done {
             Ok(()) => {
-                self.book.testify(self.store);
+                self.writer.testify(self.store);
                 self.unfinished = Some(number);
                 Ok(CommitReceipt {
                     number: Some(number),
-                    changes: deeds.iter().map(FileOp::place).collect(),
+                    changes: ops.iter().map(FileOp::place).collect(),
                     warnings,
                 })
             }
@@ -152,26 +152,26 @@ impl<'s> FileTransaction<'s> {
 
     fn refuse_when_stuck(&self) -> Result<(), StoreError> {
         match self.stuck {
-            Some(number) => Err(StoreError::Waiting { journal: self.book.journal.clone(), number }),
+            Some(number) => Err(StoreError::Waiting { journal: self.writer.journal.clone(), number }),
             None => Ok(()),
         }
     }
 
     fn pack(
         &self,
-        deeds: &[FileOp],
+        ops: &[FileOp],
         number: u64,
         undoes: Option<u64>,
         because: &str,
         at: Timestamp,
     ) -> Result<Intent, StoreError> {
-        let pack = &self.book.blobs;
-        let mut parcel = BlobBatch::new(&*self.store.disk, pack).map_err(StoreError::io("stat", pack))?;
-        let because = parcel.add(because.as_bytes());
-        let steps = deeds.iter().map(|deed| deed.pack(&mut parcel)).collect();
-        parcel.append(pack).map_err(StoreError::io("write", pack))?;
+        let pack = &self.writer.blobs;
+        let mut batch = BlobBatch::new(&*self.store.disk, pack).map_err(StoreError::io("stat", pack))?;
+        let because = batch.add(because.as_bytes());
+        let steps = ops.iter().map(|op| op.pack(&mut batch)).collect();
+        batch.append(pack).map_err(StoreError::io("write", pack))?;
         self.store.sync_file(pack, FaultSwitch::SkipBlobSync)?;
-        let order = self.book.order + 1;
+        let order = self.writer.order + 1;
         Ok(Intent { number, undoes, at, because, steps, order, moved_from: None })
     }
 
@@ -180,9 +180,9 @@ impl<'s> FileTransaction<'s> {
         let number = intent.number;
         let mut events: Vec<JournalRecord> = self.unfinished.map(JournalRecord::Done).into_iter().collect();
         events.push(JournalRecord::Intent(intent));
-        let announced = self.book.append(self.store, &events).and_then(|()| self.book.sync(self.store));
+        let announced = self.writer.append(self.store, &events).and_then(|()| self.writer.sync(self.store));
         if let Err(error) = announced {
-            if self.book.truncate_to(self.store, earlier).is_err() {
+            if self.writer.truncate_to(self.store, earlier).is_err() {
                 self.stuck = Some(number);
             }
             return Err(error);
@@ -195,10 +195,10 @@ impl<'s> FileTransaction<'s> {
     /// journal takes neither, the next writer finds all files as before and voids it then.
     fn abort(&mut self, number: u64, earlier: &JournalWriter) {
         let said = self
-            .book
+            .writer
             .append(self.store, &[JournalRecord::Void(number)])
-            .and_then(|()| self.book.sync(self.store));
-        if said.is_err() && self.book.truncate_to(self.store, earlier).is_err() {
+            .and_then(|()| self.writer.sync(self.store));
+        if said.is_err() && self.writer.truncate_to(self.store, earlier).is_err() {
             self.stuck = Some(number);
         }
     }
@@ -207,10 +207,10 @@ impl<'s> FileTransaction<'s> {
 impl Transaction for FileTransaction<'_> {
     fn log_erasure(&mut self, because: &str, now: Timestamp) -> Result<u64, StoreError> {
         self.refuse_when_stuck()?;
-        let number = self.book.newest + 1;
+        let number = self.writer.newest + 1;
         // Without steps: undo skips it, and the log does not name what was erased.
         let intent = self.pack(&[], number, None, because, now)?;
-        let earlier = self.book.clone();
+        let earlier = self.writer.clone();
         self.write_intent(intent, &earlier)?;
         self.unfinished = Some(number);
         Ok(number)
@@ -219,8 +219,8 @@ impl Transaction for FileTransaction<'_> {
     fn unlog_erasure(&mut self) {
         if let Some(number) = self.unfinished.take() {
             // If the disk refuses this, the log has an entry too many, which has no effect.
-            let voided = self.book.append(self.store, &[JournalRecord::Void(number)]);
-            let _ = voided.and_then(|()| self.book.sync(self.store));
+            let voided = self.writer.append(self.store, &[JournalRecord::Void(number)]);
+            let _ = voided.and_then(|()| self.writer.sync(self.store));
         }
     }
 
@@ -231,29 +231,29 @@ impl Transaction for FileTransaction<'_> {
         now: Timestamp,
     ) -> Result<CommitReceipt, StoreError> {
         let (files, lines) = self.draft(edits)?;
-        let mut deeds = files;
+        let mut ops = files;
         let _marks_lock = match lines.is_empty() {
             true => None,
             false => {
                 let lock = self.store.lock_marks()?;
                 let seen = marks::count(&self.store.read_marks()?, &lines);
-                deeds.push(FileOp::Mark { text: lines, seen });
+                ops.push(FileOp::Mark { text: lines, seen });
                 Some(lock)
             }
         };
-        self.commit(&deeds, None, because, now)
+        self.commit(&ops, None, because, now)
     }
 
     fn undo(&mut self, now: Timestamp) -> Result<CommitReceipt, StoreError> {
-        let chain = self.book.read_all(self.store)?;
-        let told = log::told(&chain.lines);
-        let upcoming = self.store.upcoming(&told, &mut self.book.pack(self.store)?)?;
+        let chain = self.writer.read_all(self.store)?;
+        let history = log::history(&chain.lines);
+        let upcoming = self.store.upcoming(&history, &mut self.writer.pack(self.store)?)?;
         let Some(at) = upcoming.at else { return Err(nothing_left(&upcoming.passed_over)) };
-        let (number, done) = (told[at].0.number, upcoming.deeds_of(told[at].0)?);
-        let shares_marks = done.iter().any(|deed| !matches!(deed, FileOp::File { .. }));
+        let (number, done) = (history[at].0.number, upcoming.ops_of(history[at].0)?);
+        let shares_marks = done.iter().any(|op| !matches!(op, FileOp::File { .. }));
         let _marks_lock = if shares_marks { Some(self.store.lock_marks()?) } else { None };
-        let deeds = self.store.reversed(done, number)?;
-        let mut receipt = self.commit(&deeds, Some(number), &format!("undo of {number}"), now)?;
+        let ops = self.store.reversed(done, number)?;
+        let mut receipt = self.commit(&ops, Some(number), &format!("undo of {number}"), now)?;
         receipt.warnings.extend(upcoming.passed_over);
         if shares_marks {
             self.store.remove_empty_marks();
@@ -262,11 +262,11 @@ impl Transaction for FileTransaction<'_> {
     }
 
     fn comes_after(&mut self, order: u64) {
-        self.book.order = self.book.order.max(order);
+        self.writer.order = self.writer.order.max(order);
     }
 
     fn order(&self) -> u64 {
-        self.book.order
+        self.writer.order
     }
 
     fn warnings(&self) -> &[Warning] {

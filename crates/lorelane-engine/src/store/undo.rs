@@ -14,13 +14,13 @@ use super::{Store, marks};
 pub(super) struct UndoCandidate {
     pub(super) at: Option<usize>,
     /// `None` if its bytes are erased.
-    deeds: Option<Vec<FileOp>>,
+    ops: Option<Vec<FileOp>>,
     pub(super) passed_over: Vec<Warning>,
 }
 
 impl UndoCandidate {
-    pub(super) fn deeds_of(&self, intent: &Intent) -> Result<Vec<FileOp>, StoreError> {
-        self.deeds.clone().ok_or(StoreError::Purged { number: intent.number })
+    pub(super) fn ops_of(&self, intent: &Intent) -> Result<Vec<FileOp>, StoreError> {
+        self.ops.clone().ok_or(StoreError::Purged { number: intent.number })
     }
 }
 
@@ -28,12 +28,12 @@ impl Store {
     /// An open change will be settled first, and may then be void.
     pub(super) fn foresee(
         &self,
-        told: &mut [(&Intent, ChangeState)],
+        history: &mut [(&Intent, ChangeState)],
         pack: &mut BlobStore,
     ) -> Result<(), StoreError> {
-        let Some((intent, outcome @ ChangeState::Open)) = told.last_mut() else { return Ok(()) };
+        let Some((intent, outcome @ ChangeState::Open)) = history.last_mut() else { return Ok(()) };
         let is_done = match self.resolve(pack, intent)? {
-            ResolvedIntent::Deeds(deeds) => self.is_done(&deeds)?,
+            ResolvedIntent::Ops(ops) => self.is_done(&ops)?,
             ResolvedIntent::Gone => false,
         };
         if !is_done {
@@ -47,11 +47,11 @@ impl Store {
     /// deleted it wants neither this version nor the one before, and `restore` has the last one.
     pub(super) fn upcoming(
         &self,
-        told: &[(&Intent, ChangeState)],
+        history: &[(&Intent, ChangeState)],
         pack: &mut BlobStore,
     ) -> Result<UndoCandidate, StoreError> {
-        let (undone, mut passed_over) = (undone(told), Vec::new());
-        for (at, (intent, outcome)) in told.iter().enumerate().rev() {
+        let (undone, mut passed_over) = (undone(history), Vec::new());
+        for (at, (intent, outcome)) in history.iter().enumerate().rev() {
             let is_left =
                 *outcome != ChangeState::Void && intent.undoes.is_none() && !intent.steps.is_empty();
             if !is_left || undone.contains(&intent.number) {
@@ -59,21 +59,21 @@ impl Store {
             }
             // Stops here and does not skip it: `undo` right after `forget` would otherwise revert another memory's
             // change.
-            let ResolvedIntent::Deeds(deeds) = self.resolve(pack, intent)? else {
-                return Ok(UndoCandidate { at: Some(at), deeds: None, passed_over });
+            let ResolvedIntent::Ops(ops) = self.resolve(pack, intent)? else {
+                return Ok(UndoCandidate { at: Some(at), ops: None, passed_over });
             };
-            match self.deleted_of(&deeds)? {
+            match self.deleted_of(&ops)? {
                 Some(path) => passed_over.push(Warning::PassedOver { number: intent.number, path }),
-                None => return Ok(UndoCandidate { at: Some(at), deeds: Some(deeds), passed_over }),
+                None => return Ok(UndoCandidate { at: Some(at), ops: Some(ops), passed_over }),
             }
         }
-        Ok(UndoCandidate { at: None, deeds: None, passed_over })
+        Ok(UndoCandidate { at: None, ops: None, passed_over })
     }
 
     /// A file that the change wrote and that is gone.
-    fn deleted_of(&self, deeds: &[FileOp]) -> Result<Option<RelPath>, StoreError> {
-        for deed in deeds {
-            if let FileOp::File { path, new: Some(_), .. } = deed
+    fn deleted_of(&self, ops: &[FileOp]) -> Result<Option<RelPath>, StoreError> {
+        for op in ops {
+            if let FileOp::File { path, new: Some(_), .. } = op
                 && self.kind(&self.file(path))?.is_none()
             {
                 return Ok(Some(path.clone()));
@@ -85,11 +85,11 @@ impl Store {
     /// The operations that revert these. With marks among them, the caller holds the marks lock if it writes the
     /// result.
     pub(super) fn reversed(&self, done: Vec<FileOp>, number: u64) -> Result<Vec<FileOp>, StoreError> {
-        done.into_iter().rev().map(|deed| self.reversed_deed(deed, number)).collect()
+        done.into_iter().rev().map(|op| self.reversed_op(op, number)).collect()
     }
 
-    fn reversed_deed(&self, deed: FileOp, number: u64) -> Result<FileOp, StoreError> {
-        match deed {
+    fn reversed_op(&self, op: FileOp, number: u64) -> Result<FileOp, StoreError> {
+        match op {
             FileOp::File { path, old, new, mode } => {
                 let FileOp::File { old: now, mode: mode_now, .. } = self.untouched(path.clone())? else {
                     unreachable!("an untouched file is a file")

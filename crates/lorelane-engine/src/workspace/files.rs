@@ -10,6 +10,7 @@ use crate::model;
 use crate::workspace::lane::Lane;
 use crate::workspace::open::trust::TRUST_FOLDER;
 use crate::workspace::{LoadedMemory, MARKS_FILE, Workspace};
+use lorelane_core::lifecycle::Status;
 use lorelane_core::mark::{MARKS_FOLDER, Marks};
 use lorelane_core::memory::{Address, Category};
 use lorelane_core::passage::Passage;
@@ -17,6 +18,9 @@ use lorelane_core::policy::DEFAULT_ROOT;
 use lorelane_core::recall::Hit;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
+
+/// Each is read from its file, and a marks file may name any number.
+const PREDECESSORS_MAX: usize = 20;
 
 /// Access to files and folders of a borrowed workspace.
 #[derive(Debug)]
@@ -49,6 +53,27 @@ impl<'w> Files<'w> {
     /// The marks. An unreadable marks file counts as empty; `doctor` reports it.
     pub fn marks(&self) -> Marks {
         self.workspace.marks()
+    }
+
+    /// The memory that superseded this one, unless this one is current again.
+    pub fn successor(&self, address: &Address) -> Option<Address> {
+        let marks = self.workspace.marks();
+        marks.successor(address).filter(|_| !self.is_current(address)).cloned()
+    }
+
+    /// The memories that this one superseded and that are not current, at most a few.
+    pub fn predecessors(&self, address: &Address) -> Vec<Address> {
+        let marks = self.workspace.marks();
+        let superseded = marks.predecessors(address).into_iter().take(PREDECESSORS_MAX);
+        superseded.filter(|old| !self.is_current(old)).cloned().collect()
+    }
+
+    /// Whether a memory holds now. One that cannot be read does not say so.
+    fn is_current(&self, address: &Address) -> bool {
+        self.workspace.load(address).is_ok_and(|loaded| {
+            let memory = &loaded.memory;
+            memory.lifecycle.status() == Status::Active && memory.validity.at(self.workspace.now).is_none()
+        })
     }
 
     /// The path of a hit's file, in the same form as [`Files::listed_path`].
@@ -96,7 +121,7 @@ impl<'w> Files<'w> {
             (lane.clone(), "memories, index.md, memory-config.json"),
             (
                 self.workspace.project.root.join(MARKS_FOLDER),
-                "marks: pins, former addresses, origins, rejections",
+                "marks: pins, former addresses, origins, rejections, successors",
             ),
             (self.workspace.config.project.clone(), "settings of lorelane"),
         ];

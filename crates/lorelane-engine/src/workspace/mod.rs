@@ -3,6 +3,7 @@
 //! Store and index meet only here. A face passes plain data in and gets plain data back; it never sees a lock, a
 //! file handle or an index row.
 
+mod act;
 mod capture;
 mod commit;
 mod files;
@@ -17,6 +18,7 @@ mod write_guard;
 
 pub use crate::failure::{Failure, UnclearName};
 pub use crate::finding::Finding;
+pub use act::ToolCall;
 pub use capture::{
     AskPolicy, ConsolidationReport, DraftRequest, ItemOutcome, ItemResult, SessionCapture, StopContext,
     StopRequest, Task, TranscriptSource, TriageResult, Turn,
@@ -34,7 +36,7 @@ pub use recall::{
     Reminders, WhyReport, sort_newest_first,
 };
 pub use write_guard::{
-    AuditResult, ExternalWrites, PreviousMemory, audit_external_writes, guard, guard_by_name,
+    AuditResult, ExternalWrites, PreviousMemory, ToolProject, audit_external_writes, guard, guard_by_name,
 };
 
 use crate::backend::Backend;

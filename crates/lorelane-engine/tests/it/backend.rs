@@ -177,7 +177,7 @@ fn every_backend_passes_the_same_story() {
         assert_eq!((newest.total, newest.entries[0].undoes), (6, Some(1)), "{name}");
         assert_eq!(newest.entries[0].undid.as_deref(), Some("first"), "{name}");
 
-        // What was changed outside is told, and not undone; what was deleted outside is passed over.
+        // What was changed outside is reported, and not undone; what was deleted outside is skipped.
         commit(backend, vec![put("a.md", "ours")], "kept");
         commit(backend, vec![put("b.md", "ours")], "deleted later");
         write_outside(&path("b.md"), None);
@@ -281,7 +281,7 @@ fn a_workspace_needs_no_files() {
     };
     assert_eq!(best(&mut other, "how does service auth work"), Some(jwt.clone()));
     assert_eq!(best(&mut other, "login page tokens"), Some(plan.clone()));
-    assert_eq!(other.reminders().brief("what about JWT service auth?").unwrap().reminders.len(), 1);
+    assert_eq!(other.reminders().brief("what about JWT service auth?", "s").unwrap().reminders.len(), 1);
 
     // A draft that is wrong is refused as ever.
     let wrong = created(&Address::record(Category::Decision, "wrong"), "{}");

@@ -72,7 +72,12 @@ impl Bank {
 /// Where no signal counts, the order of the addresses is left, and everything is an answer.
 fn blinded(bank: &Bank) -> Workspace {
     let mut workspace = bank.open();
-    workspace.recall().set_weights(Weights { words: 0.0, meaning: 0.0, floor: 0.0, ..Weights::default() });
+    workspace.recall().set_weights(Weights {
+        words: 0.0,
+        meaning: 0.0,
+        floor: f32::MIN,
+        ..Weights::default()
+    });
     workspace
 }
 

@@ -2,12 +2,13 @@
 
 use crate::store::Temp;
 use lorelane_core::corpus::MemorySummary;
-use lorelane_core::embed::Table;
+use lorelane_core::embed::{DIMENSIONS, Table};
 use lorelane_core::memory::LaneId;
 use lorelane_core::recall::Query;
 use lorelane_core::recall::doc_entry::{self, DocEntry, FieldBoost};
 use lorelane_core::recall::query::AnalyzedQuery;
-use lorelane_core::terms::Language;
+use lorelane_core::recall::relevance::SimilaritySum;
+use lorelane_core::terms::{Language, Term};
 use lorelane_core::time::Timestamp;
 use lorelane_engine::disk::SeededRng;
 use lorelane_engine::env::Env;
@@ -41,6 +42,16 @@ impl Exhaustive {
         Exhaustive(entries.into_iter().enumerate().map(row).collect())
     }
 
+    fn similarity(&self, query: &AnalyzedQuery) -> SimilaritySum {
+        let mut counts = vec![0; DIMENSIONS + 1];
+        for row in &self.0 {
+            let vector = doc_entry::read(&row.doc).vector();
+            let signs = vector.values().iter().zip(query.vector.values());
+            counts[signs.filter(|(own, asked)| (**own > 0.0) != (**asked > 0.0)).count()] += 1;
+        }
+        SimilaritySum::from_distances(&counts)
+    }
+
     fn passages(&self) -> impl Iterator<Item = doc_entry::PassageView<'_>> {
         self.0.iter().flat_map(|row| doc_entry::read(&row.doc).passages)
     }
@@ -61,11 +72,17 @@ impl Candidates for Exhaustive {
             .collect())
     }
 
+    fn term_freqs(&self, terms: &[Term]) -> Result<Vec<u64>, IndexError> {
+        let having = |term| self.passages().filter(|passage| passage.count(term).is_some()).count() as u64;
+        Ok(terms.iter().map(|term| having(*term)).collect())
+    }
+
     fn candidates(&self, query: &AnalyzedQuery, filter: &Query) -> Result<CandidateSet, IndexError> {
         Ok(CandidateSet {
             passages: self.passages().count() as u64,
             terms: self.passages().map(|passage| passage.length as u64).sum(),
             doc_freqs: self.doc_freqs(query)?,
+            similarity: self.similarity(query),
             memories: self.0.iter().filter(|row| filter.wants(&row.entry)).cloned().collect(),
         })
     }

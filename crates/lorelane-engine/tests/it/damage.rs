@@ -1,4 +1,4 @@
-//! A damaged index changes no answer: what is harmed is seen when it is read, and the index is made anew.
+//! A damaged index changes no answer: damage is detected when it is read, and the index is rebuilt.
 
 use crate::store::Temp;
 use lorelane_core::change::{Change, Plan};
@@ -57,9 +57,9 @@ impl Project {
         let notes = project.temp.0.join("project/.memories");
         fs::create_dir_all(&notes).unwrap();
         workspace::init(&project.env(), &project.env().cwd).unwrap();
-        let mut luck = SeededRng::new(7);
+        let mut rng = SeededRng::new(7);
         let mut prose = |count: usize| -> String {
-            (0..count).map(|_| format!("{} ", luck.pick(&WORDS))).collect::<String>().trim_end().to_owned()
+            (0..count).map(|_| format!("{} ", rng.pick(&WORDS))).collect::<String>().trim_end().to_owned()
         };
         for number in 0..60 {
             let text = record("decision", &format!("m{number}"), &prose(3), &prose(120));
@@ -75,7 +75,7 @@ impl Project {
         let edited = record("decision", "m7", "edited in place", &prose(40));
         fs::write(project.file("decisions", "m7"), edited).unwrap();
         workspace.maintenance().scan().unwrap();
-        // What follows stands in the log. Each change is in a folder of its own: two within one tick of the file
+        // What follows is in the log. Each change is in a folder of its own: two within one tick of the file
         // system's clock would leave one time.
         for category in [Category::Constraint, Category::Preference, Category::TechDebt] {
             let text = record(category.name(), "late", &prose(3), &prose(60));
@@ -157,7 +157,10 @@ const QUESTIONS: [(&str, Question); 9] = [
     ("prompt", |workspace| {
         format!(
             "{:?}",
-            workspace.reminders().brief("the refund of a tenant needs a migration of the schema").unwrap()
+            workspace
+                .reminders()
+                .brief("the refund of a tenant needs a migration of the schema", "s")
+                .unwrap()
         )
     }),
     ("session start", |workspace| format!("{:?}", workspace.reminders().standing().unwrap())),
@@ -177,17 +180,17 @@ fn recall(workspace: &mut Workspace, texts: &[&str]) -> String {
 }
 
 /// Harms a file in one of the ways that disks, crashes and programs have.
-fn harm(bytes: &mut Vec<u8>, luck: &mut SeededRng) -> String {
-    let at = match luck.below(3) {
-        0 => luck.below(bytes.len() / PAGE + 1) * PAGE,
-        _ => luck.below(bytes.len()),
+fn harm(bytes: &mut Vec<u8>, rng: &mut SeededRng) -> String {
+    let at = match rng.below(3) {
+        0 => rng.below(bytes.len() / PAGE + 1) * PAGE,
+        _ => rng.below(bytes.len()),
     };
     let at = at.min(bytes.len() - 1);
-    let length = *luck.pick(&[1, 8, 64, 512, PAGE, 3 * PAGE]);
+    let length = *rng.pick(&[1, 8, 64, 512, PAGE, 3 * PAGE]);
     let end = (at + length).min(bytes.len());
-    match luck.below(6) {
+    match rng.below(6) {
         0 => {
-            bytes[at] ^= 1 << luck.below(8);
+            bytes[at] ^= 1 << rng.below(8);
             format!("a bit of byte {at}")
         }
         1 => {
@@ -195,11 +198,11 @@ fn harm(bytes: &mut Vec<u8>, luck: &mut SeededRng) -> String {
             format!("zeroes in {at}..{end}")
         }
         2 => {
-            bytes[at..end].fill_with(|| luck.number() as u8);
+            bytes[at..end].fill_with(|| rng.number() as u8);
             format!("anything in {at}..{end}")
         }
         3 => {
-            let from = luck.below(bytes.len() / PAGE) * PAGE;
+            let from = rng.below(bytes.len() / PAGE) * PAGE;
             let (to, length) = (at / PAGE * PAGE, PAGE.min(bytes.len() - at / PAGE * PAGE));
             bytes.copy_within(from..from + length, to);
             format!("the page at {from} in the place of the one at {to}")
@@ -223,18 +226,18 @@ fn damages_change_no_answer(count: usize, seed: u64) {
         project.put(&project.database, &project.log);
         question(&mut project.open())
     });
-    let mut luck = SeededRng::new(seed);
+    let mut rng = SeededRng::new(seed);
     let mut rebuilt = 0;
     for number in 0..count {
         let (mut database, mut log) = (project.database.clone(), project.log.clone());
-        let what = match luck.below(10) {
-            0..3 => format!("the log: {}", harm(&mut log, &mut luck)),
-            3 => format!("both: {}, {}", harm(&mut database, &mut luck), harm(&mut log, &mut luck)),
-            _ => harm(&mut database, &mut luck),
+        let what = match rng.below(10) {
+            0..3 => format!("the log: {}", harm(&mut log, &mut rng)),
+            3 => format!("both: {}, {}", harm(&mut database, &mut rng), harm(&mut log, &mut rng)),
+            _ => harm(&mut database, &mut rng),
         };
         project.put(&database, &log);
         let mut workspace = project.open();
-        let first = luck.below(QUESTIONS.len());
+        let first = rng.below(QUESTIONS.len());
         for at in (first..first + 3).map(|at| at % QUESTIONS.len()) {
             let (name, question) = QUESTIONS[at];
             assert!(question(&mut workspace) == answers[at], "seed {seed}, damage {number}: {what}: {name}");

@@ -255,7 +255,7 @@ fn what_others_indexed_meanwhile_is_examined_all_the_same() {
         ("a look at every file", |other| other.maintenance().scan().unwrap()),
         ("a prompt", |other| {
             other.external_writes().begin_turn().unwrap();
-            other.reminders().brief("auth sessions").unwrap();
+            other.reminders().brief("auth sessions", "s").unwrap();
         }),
         ("a reindex", |other| drop(other.maintenance().reindex(Rebuild::Changed).unwrap())),
         ("a rebuild", |other| drop(other.maintenance().reindex(Rebuild::All).unwrap())),

@@ -68,6 +68,7 @@ fn store() -> SimDisk {
             address: Address::record(Category::Decision, name),
             score: 1,
             parts: Vec::new(),
+            relevance: String::new(),
             rule: lorelane_core::briefing::DropRule::Irrelevant,
         };
         let line = LedgerLine {
@@ -233,7 +234,7 @@ fn a_forgetting_that_is_refused_does_not_happen_later() {
             }
             Err(failure) => {
                 refused += 1;
-                // Where the state folder cannot be written, the journal lies in the lane.
+                // Where the state folder cannot be written, the journal is in the lane.
                 let is_memory = |path: &&PathBuf| !path.to_string_lossy().contains(".lorelane-journal");
                 assert_eq!(
                     after.keys().filter(is_memory).collect::<Vec<_>>(),

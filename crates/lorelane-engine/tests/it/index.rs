@@ -94,7 +94,7 @@ fn step(name: &str, verb: LifecycleVerb) -> Plan {
     plan(Change::Transition { address: decision(name), verb, reason: String::new() })
 }
 
-/// The index as it is, and as it would be made anew.
+/// The index as it is, and as a rebuild would make it.
 fn assert_equal_to_a_rebuild(workspace: &mut Workspace, after: &str) {
     let (dump, rebuilt) =
         (workspace.maintenance().index_dump().unwrap(), workspace.maintenance().rebuilt_dump().unwrap());
@@ -112,16 +112,16 @@ fn index_and_listing_equal_a_rebuild_after_every_change_of_two_processes_and_a_p
     for seed in 0..4 {
         let project = Project::new();
         let mut processes = [project.open(), project.open()];
-        let mut luck = SeededRng::new(seed);
+        let mut rng = SeededRng::new(seed);
         let mut made = 0;
         for turn in 0..60 {
-            let name = format!("m{}", luck.below(12));
-            let process = &mut processes[luck.below(2)];
+            let name = format!("m{}", rng.below(12));
+            let process = &mut processes[rng.below(2)];
             let mut write = |plan: &Plan| match process.commit(plan) {
                 Ok(_) | Err(Failure::Refused(_)) => true,
                 Err(failure) => panic!("seed {seed}, turn {turn}: {failure}"),
             };
-            let verb = luck.below(11);
+            let verb = rng.below(11);
             let ours = match verb {
                 0..=2 => write(&create(&name)),
                 3 => write(&revise(&name, "context", &format!("turn {turn}"))),
@@ -195,11 +195,11 @@ fn the_files_of_a_folder_are_counted_without_those_below_it() {
 }
 
 /// Names that share words in every way: with titles, tags, beginnings, other scripts, and very many alike.
-fn by_hand_with_names(project: &Project, luck: &mut SeededRng, count: usize) {
+fn by_hand_with_names(project: &Project, rng: &mut SeededRng, count: usize) {
     let vocabulary = ["redis", "cache", "auth", "authentication", "limit", "rate", "認証", "queue", "Café"];
     for number in 0..count {
         let mut some = |most: usize, between: &str| {
-            let words = (0..1 + luck.below(most)).map(|_| vocabulary[luck.below(vocabulary.len())]);
+            let words = (0..1 + rng.below(most)).map(|_| vocabulary[rng.below(vocabulary.len())]);
             words.collect::<Vec<_>>().join(between)
         };
         let tags = format!(r#"["{}", "{}"]"#, some(1, ""), some(2, "-"));
@@ -213,8 +213,8 @@ fn by_hand_with_names(project: &Project, luck: &mut SeededRng, count: usize) {
 fn what_is_found_by_names_is_what_a_look_at_all_memories_finds() {
     for seed in 0..3 {
         let project = Project::new();
-        let mut luck = SeededRng::new(seed);
-        by_hand_with_names(&project, &mut luck, 400);
+        let mut rng = SeededRng::new(seed);
+        by_hand_with_names(&project, &mut rng, 400);
         let mut workspace = project.open();
         workspace.commit(&step("n7", LifecycleVerb::Retire)).unwrap();
         workspace.commit(&revise("n8", "title", "Rate of the queue")).unwrap();
@@ -241,7 +241,7 @@ fn what_is_found_by_names_is_what_a_look_at_all_memories_finds() {
     }
 }
 
-// The memory that the index met first stood first, and a rebuild meets them in another order.
+// The memory that was indexed first was listed first, and a rebuild indexes in another order.
 #[test]
 fn of_equal_texts_the_same_one_is_shown_whatever_the_index_went_through() {
     let project = Project::new();
@@ -329,9 +329,11 @@ fn what_was_filed_with_others_is_found_by_what_it_says_now_and_by_nothing_else()
     let project = Project::new();
     let mut workspace = project.open();
     let name = |at: usize| format!("m{at}");
-    // One word to whoever takes words apart.
+    // One word to whoever takes words apart, and more than one edit from any other: it is no misspelling of it.
     let word = |at: usize, turn: usize| {
-        let letters = [at / 26, at % 26, turn].map(|number| char::from(b'a' + u8::try_from(number).unwrap()));
+        let (first, second) = (at / 26, at % 26);
+        let letters = [first, first, second, second, turn, turn]
+            .map(|number| char::from(b'a' + u8::try_from(number).unwrap()));
         format!("zebra{}q", String::from_iter(letters))
     };
     let by_hand = |at: usize, turn: usize| {
@@ -452,7 +454,7 @@ fn a_session_that_did_very_much_leaves_and_names_what_nobody_remembers() {
     assert_eq!((unique.len(), unique[0].as_str()), (2_801, "did thing0 quickly there"));
 }
 
-// It stayed out of every answer until a `reindex`, though it could be read again, and nobody was told.
+// It stayed out of every answer until a `reindex`, though it could be read again, and there was no warning.
 #[test]
 fn a_file_that_could_not_be_read_once_is_reported_and_tried_again() {
     const FOLDER: &str = "/p/.claude/memory/decisions";

@@ -27,3 +27,4 @@ mod swapped;
 mod tiny_model;
 mod transcript;
 mod triage;
+mod typing;

@@ -31,7 +31,7 @@ impl Place {
         Env { now: Timestamp(0), cwd: self.0.0.clone(), vars }.folders().unwrap()
     }
 
-    fn shelf(&self) -> ModelStore {
+    fn model_store(&self) -> ModelStore {
         ModelStore::new(Arc::new(RealDisk), Some(&self.folders())).unwrap()
     }
 
@@ -55,7 +55,7 @@ impl Place {
     }
 
     fn load(&self) -> Arc<dyn Embedder> {
-        self.shelf().load().unwrap().unwrap()
+        self.model_store().load().unwrap().unwrap()
     }
 }
 
@@ -69,13 +69,12 @@ const EXPECTED: [(&str, [f32; 8]); 3] = [
 #[test]
 fn the_forward_pass_says_what_another_one_says() {
     let place = Place::new();
-    place.shelf().add(&place.path("model")).unwrap();
+    place.model_store().add(&place.path("model")).unwrap();
     let model = place.load();
     for (text, expected) in EXPECTED {
-        let direction = model.embed(text).unwrap();
-        let apart =
-            direction.iter().zip(expected).map(|(own, other)| (own - other).abs()).fold(0.0, f32::max);
-        assert!(direction.len() == 8 && apart < 2e-4, "{text}: {direction:?}");
+        let vector = model.embed(text).unwrap();
+        let apart = vector.iter().zip(expected).map(|(own, other)| (own - other).abs()).fold(0.0, f32::max);
+        assert!(vector.len() == 8 && apart < 2e-4, "{text}: {vector:?}");
     }
     // Words that it does not know say nothing, however many they are.
     assert_eq!(model.embed("unheard of"), None);
@@ -88,18 +87,18 @@ fn the_forward_pass_says_what_another_one_says() {
 #[test]
 fn a_folder_and_a_wheel_give_the_same_model() {
     let place = Place::new();
-    let from_folder = place.shelf().add(&place.path("model")).unwrap();
-    assert_eq!(place.shelf().verified().unwrap(), Some(from_folder.clone()));
+    let from_folder = place.model_store().add(&place.path("model")).unwrap();
+    assert_eq!(place.model_store().verified().unwrap(), Some(from_folder.clone()));
     let id = &from_folder.id;
     let copied = ["config.json", "model.safetensors", "vocab.txt"].map(|name| format!("{id}/{name}"));
     assert_eq!(place.copies(), copied.into_iter().chain(["model.json".to_owned()]).collect::<Vec<_>>());
 
-    assert_eq!(place.shelf().remove().unwrap(), Some(from_folder.clone()));
+    assert_eq!(place.model_store().remove().unwrap(), Some(from_folder.clone()));
     assert_eq!(place.copies(), [""; 0]);
-    assert!(place.shelf().load().unwrap().is_none());
+    assert!(place.model_store().load().unwrap().is_none());
 
     fs::write(place.path("tiny.whl"), stored_zip(&place.path("model"))).unwrap();
-    let from_wheel = place.shelf().add(&place.path("tiny.whl")).unwrap();
+    let from_wheel = place.model_store().add(&place.path("tiny.whl")).unwrap();
     assert_eq!((&from_wheel.id, from_wheel.from.as_str()), (id, "tiny.whl"));
     assert_eq!(place.load().id(), id);
 }
@@ -107,9 +106,9 @@ fn a_folder_and_a_wheel_give_the_same_model() {
 #[test]
 fn one_model_at_a_time() {
     let place = Place::new();
-    let first = place.shelf().add(&place.path("model")).unwrap();
+    let first = place.model_store().add(&place.path("model")).unwrap();
     tiny_model::write(&place.path("other"), 1);
-    let refused = place.shelf().add(&place.path("other")).unwrap_err();
+    let refused = place.model_store().add(&place.path("other")).unwrap_err();
     assert!(matches!(&refused, ModelError::Other { id } if *id == first.id), "{refused}");
     assert_eq!(place.load().id(), first.id);
 }
@@ -117,27 +116,27 @@ fn one_model_at_a_time() {
 #[test]
 fn a_model_that_is_missing_or_changed_is_not_loaded_and_the_same_one_mends_it() {
     let place = Place::new();
-    let id = place.shelf().add(&place.path("model")).unwrap().id;
+    let id = place.model_store().add(&place.path("model")).unwrap().id;
     let copy = |name: &str| place.path("home/data/models").join(&id).join(name);
     for name in ["config.json", "vocab.txt", "model.safetensors"] {
         fs::remove_file(copy(name)).unwrap();
-        let missing = place.shelf().load().unwrap_err();
+        let missing = place.model_store().load().unwrap_err();
         assert!(matches!(&missing, ModelError::Missing { path } if *path == copy(name)), "{missing}");
 
-        place.shelf().add(&place.path("model")).unwrap();
+        place.model_store().add(&place.path("model")).unwrap();
         let mut bytes = fs::read(copy(name)).unwrap();
         *bytes.last_mut().unwrap() ^= 1;
         fs::write(copy(name), bytes).unwrap();
-        let changed = place.shelf().load().unwrap_err();
+        let changed = place.model_store().load().unwrap_err();
         assert!(matches!(&changed, ModelError::Changed { path } if *path == copy(name)), "{changed}");
-        assert!(place.shelf().verified().is_err());
-        place.shelf().add(&place.path("model")).unwrap();
+        assert!(place.model_store().verified().is_err());
+        place.model_store().add(&place.path("model")).unwrap();
     }
     fs::write(place.path("home/data/models/model.json"), "{}").unwrap();
-    assert!(matches!(place.shelf().load(), Err(ModelError::Record { .. })));
-    assert_eq!(place.shelf().remove().unwrap(), None);
+    assert!(matches!(place.model_store().load(), Err(ModelError::Record { .. })));
+    assert_eq!(place.model_store().remove().unwrap(), None);
     assert_eq!(place.copies(), [""; 0]);
-    assert!(matches!(place.shelf().remove(), Err(ModelError::NoneAdded)));
+    assert!(matches!(place.model_store().remove(), Err(ModelError::NoneAdded)));
 }
 
 #[test]
@@ -160,14 +159,14 @@ fn what_is_no_model_is_refused_and_nothing_is_kept_of_it() {
     ] {
         let place = Place::new();
         fs::write(place.path("model").join(name), bytes).unwrap();
-        let refused = place.shelf().add(&place.path("model")).unwrap_err();
+        let refused = place.model_store().add(&place.path("model")).unwrap_err();
         assert!(refused.to_string().contains(why), "{why}: {refused}");
         assert_eq!(place.copies(), [""; 0]);
     }
     let place = Place::new();
     fs::remove_file(place.path("model/vocab.txt")).unwrap();
-    assert!(place.shelf().add(&place.path("model")).unwrap_err().to_string().contains("vocab.txt"));
-    assert!(place.shelf().add(&place.path("nowhere")).is_err());
+    assert!(place.model_store().add(&place.path("model")).unwrap_err().to_string().contains("vocab.txt"));
+    assert!(place.model_store().add(&place.path("nowhere")).is_err());
 }
 
 /// A wheel with the files of a folder, packed by no method.

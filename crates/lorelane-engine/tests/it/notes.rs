@@ -67,17 +67,17 @@ fn index_equals_a_rebuild_after_every_change_of_two_processes_and_a_person() {
     for seed in 0..4 {
         let bank = Bank::new();
         let mut processes = [bank.open(), bank.open()];
-        let mut luck = SeededRng::new(seed);
+        let mut rng = SeededRng::new(seed);
         for turn in 0..60 {
-            let name = NAMES[luck.below(NAMES.len())];
-            let process = &mut processes[luck.below(2)];
+            let name = NAMES[rng.below(NAMES.len())];
+            let process = &mut processes[rng.below(2)];
             let deleted = process.recall().entries(ListFilter::default()).unwrap().into_iter();
             let deleted = deleted.map(|entry| entry.address).find(Address::is_trash);
             let mut write = |plan: &Plan| match process.commit(plan) {
                 Ok(_) | Err(Failure::Refused(_)) => {}
                 Err(failure) => panic!("seed {seed}, turn {turn}: {failure}"),
             };
-            let verb = luck.below(10);
+            let verb = rng.below(10);
             match verb {
                 0..=2 => write(&create(name, &format!("made at {turn}"))),
                 3 => {
@@ -91,7 +91,7 @@ fn index_equals_a_rebuild_after_every_change_of_two_processes_and_a_person() {
                     }
                 }
                 6 => drop(process.changes().undo()),
-                7 => bank.by_hand(&format!("hand{}/x{turn}", luck.below(3)), "by hand"),
+                7 => bank.by_hand(&format!("hand{}/x{turn}", rng.below(3)), "by hand"),
                 8 => drop(fs::remove_file(bank.file(name))),
                 _ => {
                     if bank.file(name).exists() {
@@ -123,14 +123,14 @@ fn files_of_other_names_in_another_order_answer_the_same() {
         "billing", "importer", "cache", "deploy", "queue", "token", "audit", "parser", "export", "worker",
         "gateway", "schema", "backup", "latency", "rollback", "doc",
     ];
-    let mut luck = SeededRng::new(7);
+    let mut rng = SeededRng::new(7);
     let texts: Vec<String> = (0..NOTES)
         .map(|number| {
-            let words: Vec<&str> = (0..6).map(|_| WORDS[luck.below(WORDS.len())]).collect();
+            let words: Vec<&str> = (0..6).map(|_| WORDS[rng.below(WORDS.len())]).collect();
             format!("The {} of {number} kilos.\n", words.join(" "))
         })
         .collect();
-    // What a question finds, told by what it says.
+    // What a query finds, identified by its text.
     let answers = |name: &dyn Fn(usize) -> String| -> Vec<Vec<(String, i32)>> {
         let bank = Bank::new();
         texts.iter().enumerate().for_each(|(at, text)| bank.by_hand(&name(at), text));

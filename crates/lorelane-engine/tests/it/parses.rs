@@ -43,6 +43,9 @@ fn a_change_parses_what_comes_in_and_what_is_committed() {
     let note = Address::note("login").unwrap();
     workspace.commit(&Plan { changes: vec![create(&note, NOTE)], because: "a test".to_owned() }).unwrap();
     let draft = Draft::Append { text: "They came on Monday.".to_owned() };
+    // As `append` does it: the name is resolved first, which parses nothing.
+    let find = || assert_eq!(workspace.find("login").unwrap(), note);
+    assert_eq!(steps::parses_of(find), 0, "find");
     assert_eq!(parses(&mut workspace, revise(&note, draft)), 2, "append");
     assert!(workspace.load(&note).unwrap().document.text.ends_with("tokens.\n\nThey came on Monday.\n"));
     assert_eq!(workspace.maintenance().diagnose_index().unwrap(), []);

@@ -6,8 +6,8 @@ use lorelane_engine::store::simulation::{FaultSwitch, Summary, simulate};
 fn nothing_is_lost_torn_or_half_done_whatever_crashes() {
     for seed in [1, 2, 3] {
         let summary = simulate(seed, 2_000, None).unwrap_or_else(|failure| panic!("seed {seed}: {failure}"));
-        let Summary { kills, power_cuts, recoveries, sheltered, acknowledged, .. } = summary;
-        let seen = [kills, power_cuts, recoveries, sheltered];
+        let Summary { kills, power_cuts, recoveries, fallback_journals, acknowledged, .. } = summary;
+        let seen = [kills, power_cuts, recoveries, fallback_journals];
         assert!(seen.iter().all(|count| *count > 20) && acknowledged > 900, "too kind a world: {summary:?}");
     }
 }

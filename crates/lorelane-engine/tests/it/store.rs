@@ -422,12 +422,12 @@ fn a_journal_inside_the_lane_that_is_a_link_is_neither_read_nor_taken_over() {
         for state_is_writable in [true, false] {
             let temp = Temp::new();
             let store = temp.store();
-            let shelter = temp.0.join("lane/.lorelane-journal");
+            let fallback = temp.0.join("lane/.lorelane-journal");
             if linked.is_empty() {
-                symlink(&folder, &shelter).unwrap();
+                symlink(&folder, &fallback).unwrap();
             } else {
-                fs::create_dir(&shelter).unwrap();
-                symlink(folder.join(linked), shelter.join(linked)).unwrap();
+                fs::create_dir(&fallback).unwrap();
+                symlink(folder.join(linked), fallback.join(linked)).unwrap();
             }
             if !state_is_writable {
                 fs::write(temp.0.join("state"), "in the way").unwrap();
@@ -438,7 +438,7 @@ fn a_journal_inside_the_lane_that_is_a_link_is_neither_read_nor_taken_over() {
             assert!(matches!(store.changes(), Err(StoreError::Symlink { .. })), "{case}");
             assert!(matches!(store.changed_outside(), Err(StoreError::Symlink { .. })), "{case}");
             assert!(matches!(&store.verify()[..], [LogFault::Unreadable { .. }]), "{case}");
-            assert!(shelter.is_symlink() || shelter.join(linked).is_symlink(), "{case}");
+            assert!(fallback.is_symlink() || fallback.join(linked).is_symlink(), "{case}");
             assert_eq!(bytes(), before, "{case}");
             assert!(!temp.0.join("lane/b.json").exists(), "{case}");
         }
@@ -507,7 +507,7 @@ fn without_a_state_folder_the_journal_lives_in_the_lane_until_it_can_move() {
     });
     for content in ["1", "2"] {
         let mut transaction = store.begin().unwrap();
-        assert!(matches!(transaction.warnings(), [Warning::Sheltered { .. }]));
+        assert!(matches!(transaction.warnings(), [Warning::FallbackJournal { .. }]));
         transaction.apply(vec![put("a.json", content)], "in a sandbox", NOW).unwrap();
     }
     undo(&store).unwrap();
@@ -539,22 +539,22 @@ fn a_journal_inside_the_lane_that_came_with_a_repository_is_not_taken_over() {
     let theirs = SimDisk::new(1);
     theirs.fail_when(read_only);
     commit(&sim_store(&theirs), vec![put("a.json", "theirs")]).unwrap();
-    let shelter = Path::new("/p/lane/.lorelane-journal");
+    let fallback = Path::new("/p/lane/.lorelane-journal");
 
     let disk = SimDisk::new(1);
-    disk.create_dir_all(shelter).unwrap();
-    let cloned = theirs.peek_list(shelter);
+    disk.create_dir_all(fallback).unwrap();
+    let cloned = theirs.peek_list(fallback);
     assert!(cloned.len() > 2, "{cloned:?}");
     for listed in &cloned {
-        let file = shelter.join(&listed.name);
+        let file = fallback.join(&listed.name);
         disk.append(&file, &theirs.peek(&file).unwrap()).unwrap();
     }
     let store = sim_store(&disk);
     commit(&store, vec![put("b.json", "mine")]).unwrap();
     assert_eq!(store.changes().unwrap().len(), 1);
     assert_eq!(store.verify(), []);
-    assert_eq!(store.foreign_journal().unwrap().as_deref(), Some(shelter));
-    assert_eq!(disk.peek_list(shelter).len(), cloned.len(), "it is left alone");
+    assert_eq!(store.foreign_journal().unwrap().as_deref(), Some(fallback));
+    assert_eq!(disk.peek_list(fallback).len(), cloned.len(), "it is left alone");
     disk.fail_when(read_only);
     let refused = commit(&store, vec![put("b.json", "sheltered")]);
     assert!(matches!(refused, Err(StoreError::ForeignJournal { .. })), "{refused:?}");
@@ -805,7 +805,7 @@ fn purging_leaves_no_byte_and_a_chain_that_verifies() {
     assert!(matches!(undo(&store), Err(StoreError::Purged { number: 3 })));
 }
 
-// A writer that dies between pack and journal leaves bytes that no line speaks of.
+// A writer that dies between blobs and journal leaves bytes that no line refers to.
 #[test]
 fn purging_overwrites_what_a_dead_writer_left_in_the_pack() {
     let disk = SimDisk::new(1);

@@ -1,4 +1,4 @@
-//! The end of a transcript, whatever stands before it.
+//! The end of a transcript, whatever comes before it.
 
 use crate::store::Temp;
 use lorelane_core::capture::TranscriptPosition;

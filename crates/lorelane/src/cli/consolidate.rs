@@ -105,7 +105,7 @@ fn page(work: &DraftRequest, verifier: &str) -> String {
         page,
         "\nAnswer for each category with one JSON object, in its answer file or all of them as {{\"session\": …, \"items\": […]}}:\n\
          {}\n\
-         Give target and revision with UPDATE and DELETE only. An UPDATE has only the fields that change; lists are given in full, tags are added.\n\
+         Give target and revision with UPDATE and DELETE only. An UPDATE has only the fields that change; lists are given in full, tags are added. If the draft replaces another memory, give that one's address as supersedes.\n\
          Verify each draft against its context with {verifier}: PASS, ADVISORY (saved, with its issues) or FAIL (not saved). An item without a verdict is refused.\n\
          Then run `lorelane consolidate commit{}`: it reads the answer files, or the FILEs that you pass, or standard input with `-`.\n",
         example.render(JsonFormat::LINE),

@@ -91,7 +91,7 @@ fn latency(session: &Session<'_>) -> CliResult {
         }
         output::out(&text);
     }
-    let mut ending = Exit::Done;
+    let mut exit = Exit::Done;
     for timing in &timings {
         if let Some(why) = &timing.failed {
             let name = timing.client.name();
@@ -99,10 +99,10 @@ fn latency(session: &Session<'_>) -> CliResult {
                 "warning: hook {} of {name} failed: {why}\nhint: run `lorelane doctor`",
                 timing.event
             ));
-            ending = Exit::Nothing;
+            exit = Exit::Nothing;
         }
     }
-    Ok(ending)
+    Ok(exit)
 }
 
 fn ms(time: std::time::Duration) -> f64 {

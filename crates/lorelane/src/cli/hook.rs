@@ -12,7 +12,7 @@ use clap::Args;
     after_help = "Example:\n  echo '{\"prompt\": \"how does service auth work\"}' | lorelane hook prompt --client claude-code"
 )]
 pub struct HookArgs {
-    /// session-start, prompt, before-tool, after-tool, stop, pre-compact or session-end
+    /// session-start, prompt, before-tool, after-tool, tool-failure, stop, pre-compact or session-end
     event: String,
     /// claude-code, codex, gemini, copilot or opencode
     #[arg(long, default_value = "claude-code")]

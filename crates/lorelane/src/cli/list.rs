@@ -96,8 +96,10 @@ pub(super) fn run(session: &Session<'_>, args: &ListArgs) -> CliResult {
         let mut text = String::new();
         for entry in &entries {
             let pin = if pinned.contains(&entry.address) { "*" } else { " " };
-            let state =
-                if entry.status == Status::Active { String::new() } else { format!(" [{}]", entry.status) };
+            let state = match entry.state(workspace.now()) {
+                "active" => String::new(),
+                state => format!(" [{state}]"),
+            };
             let tags = entry.tags.iter().map(|tag| format!(" #{}", one_line(tag))).collect::<String>();
             let date = entry.changed().map_or_else(|| "          ".to_owned(), Timestamp::date);
             let title = cut(&one_line(&entry.title), 80);

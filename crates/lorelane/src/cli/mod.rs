@@ -39,6 +39,7 @@ mod setup;
 mod shared_args;
 mod show;
 mod status;
+mod supersede;
 mod tour;
 mod transition;
 mod trust;
@@ -47,8 +48,7 @@ mod unpin;
 mod update;
 mod why;
 
-use args::{Cli, Command, command};
-use clap::FromArgMatches;
+use args::Command;
 use lorelane_core::change::{Change, Effect, Plan};
 use lorelane_core::mark::MarkKind;
 use lorelane_core::refusal::Refusal;
@@ -142,7 +142,7 @@ impl Session<'_> {
     /// Commits the plan, or only previews it with `--dry-run`, and prints the result.
     fn commit(&self, workspace: &mut Workspace, plan: &Plan, change: ChangeArgs) -> CliResult {
         let receipt = if change.dry_run { workspace.preview(plan)? } else { workspace.commit(plan)? };
-        let changed = receipt.outcomes.iter().any(|outcome| !matches!(outcome.deed, Effect::Already(_)));
+        let changed = receipt.outcomes.iter().any(|outcome| !matches!(outcome.effect, Effect::Already(_)));
         match unchanged(plan).filter(|_| !self.json && !changed) {
             Some(why) => output::unchanged(&receipt, why),
             None => output::receipt(&receipt, self.json, change.dry_run),
@@ -157,14 +157,14 @@ fn unchanged(plan: &Plan) -> Option<&'static str> {
         [Change::Revise { .. }] => Some("already has these contents"),
         [Change::Mark { kind: MarkKind::Pin, .. }] => Some("is already pinned"),
         [Change::Mark { kind: MarkKind::Unpin, .. }] => Some("is not pinned"),
+        [Change::Supersede { .. }] => Some("is already superseded by it"),
         _ => None,
     }
 }
 
 pub fn run(env: &Env, arguments: Vec<OsString>) -> ExitCode {
     let words: Vec<OsString> = std::iter::once(OsString::from("lorelane")).chain(arguments).collect();
-    let cli = match command().try_get_matches_from(&words).and_then(|matches| Cli::from_arg_matches(&matches))
-    {
+    let cli = match args::parse(&words) {
         Ok(cli) => cli,
         Err(fault) if fault.use_stderr() => {
             output::err(&without_secrets(fault.to_string().trim_end(), &words));
@@ -236,6 +236,7 @@ fn dispatch(session: &Session<'_>, command: &Command) -> CliResult {
         Command::Log(args) => log::run(session, args),
         Command::Undo(args) => undo::run(session, args),
         Command::Status(_) => status::run(session),
+        Command::Supersede(args) => supersede::run(session, args),
         Command::Doctor(args) => doctor::run(session, args),
         Command::Bench(args) => bench::run(session, args),
         Command::Reindex(args) => reindex::run(session, args),

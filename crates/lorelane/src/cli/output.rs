@@ -103,7 +103,7 @@ fn code(failure: &Failure) -> Option<&'static str> {
             Refusal::TooSoon { .. } => "ANTI_RESURRECTION_ERROR",
             Refusal::Lifecycle { .. } => "LIFECYCLE_ERROR",
             Refusal::Secrets { .. } => "SECRET_ERROR",
-            Refusal::Missing { .. } => return None,
+            Refusal::Missing { .. } | Refusal::Successor { .. } => return None,
         },
         Failure::Store(StoreError::LockTimeout { .. }) => "LOCK_TIMEOUT_ERROR",
         Failure::Misconfigured(_) => "CONFIG_ERROR",
@@ -138,7 +138,7 @@ fn outcome_text(outcome: &Outcome, dry_run: bool) -> String {
         true => format!("Would {planned} {address}"),
         false => format!("{done} {address}"),
     };
-    match &outcome.deed {
+    match &outcome.effect {
         Effect::Created => did("Created", "create"),
         Effect::Revised { renamed_from: Some((old, _)), .. } => {
             format!("{} (renamed from {old})", did("Updated", "update"))
@@ -159,6 +159,7 @@ fn outcome_text(outcome: &Outcome, dry_run: bool) -> String {
         Effect::Marked(MarkKind::Unpin) => did("Unpinned", "unpin"),
         Effect::Marked(MarkKind::Alias { to }) => format!("{} as an alias of {to}", did("Marked", "mark")),
         Effect::Marked(MarkKind::Origin(_)) => did("Recorded the origin of", "record the origin of"),
+        Effect::Marked(MarkKind::Superseded { by }) => format!("{} by {by}", did("Superseded", "supersede")),
         Effect::Marked(MarkKind::Reject(_)) => did("Rejected", "reject"),
         Effect::Undone if outcome.title.is_empty() => did("Removed", "remove"),
         Effect::Undone => did("Restored the previous contents of", "restore the previous contents of"),

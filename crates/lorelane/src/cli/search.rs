@@ -2,11 +2,11 @@
 
 use super::input::{category, moment, note_type};
 use super::{CliError, CliResult, Exit, Session, output};
-use crate::view::{BatchHitView, BatchView, HitView, SearchView};
+use crate::view::{BatchHitView, BatchView, HitView, SearchView, UnreadableView};
 use clap::{Args, ValueEnum};
 use lorelane_core::json::Json;
-use lorelane_core::lifecycle::Status;
 use lorelane_core::memory::LaneId;
+use lorelane_core::policy::Policy;
 use lorelane_core::recall::{Hit, Query, ScorePart, SearchResults};
 use lorelane_core::text::{cut, one_line};
 use lorelane_engine::disk::open_given;
@@ -21,7 +21,8 @@ const QUESTION_MAX: u64 = 4 << 20;
 
 /// Search memories by words and meaning
 ///
-/// Prints the best matches first, each with its best passage. Exit code 1: nothing relevant was found.
+/// Prints the best matches first, each with its best passage. A memory that is not current (superseded, expired) is
+/// marked and comes after all others. Exit code 1: nothing relevant was found.
 #[derive(Debug, Args)]
 #[command(after_help = "Example:\n  lorelane search \"how do services authenticate\" --explain")]
 pub struct SearchArgs {
@@ -87,13 +88,23 @@ pub(super) fn run(session: &Session<'_>, args: &SearchArgs) -> CliResult {
     let query = query(&text, args, &workspace)?;
     let SearchResults { hits, total } = found(&mut workspace, &query, args)?;
     output::not_read(&mut workspace)?;
+    let unreadable = workspace.recall().unreadable(&query)?;
     if session.json {
         let hits = hits.iter().map(|hit| HitView::of(hit, &workspace)).collect();
-        output::document(&SearchView { query: &text, total, hits });
-    } else if hits.is_empty() {
-        output::out("Nothing relevant found\n");
+        output::document(&SearchView {
+            query: &text,
+            total,
+            hits,
+            unreadable: UnreadableView::all(&unreadable),
+        });
     } else {
-        output::out(&shown(&hits, args, &workspace));
+        match hits.is_empty() {
+            true => output::out("Nothing relevant found\n"),
+            false => output::out(&shown(&hits, args, &workspace)),
+        }
+        for (path, what) in &unreadable {
+            output::out(&format!("    -  {path} [unreadable]  {what}\n"));
+        }
     }
     Ok(if hits.is_empty() { Exit::Nothing } else { Exit::Done })
 }
@@ -122,10 +133,11 @@ fn query(text: &str, args: &SearchArgs, workspace: &Workspace) -> Result<Query, 
 fn shown(hits: &[Hit], args: &SearchArgs, workspace: &Workspace) -> String {
     let mut text = String::new();
     for hit in hits {
-        let state = if hit.status == Status::Active { String::new() } else { format!(" [{}]", hit.status) };
+        let state = hit.state().map_or_else(String::new, |state| format!(" [{state}]"));
         let lines = hit.lines.map_or_else(String::new, |(from, to)| format!(":{from}-{to}"));
         let title = cut(&one_line(&hit.title), 80);
-        let _ = writeln!(text, "{:>5}  {}{lines}{state}  {title}", hit.score, hit.address);
+        let percent = percent(hit, workspace.policy());
+        let _ = writeln!(text, "{percent:>6} {}{lines}{state}  {title}", hit.address);
         if let Some(says) = workspace.files().excerpt(hit) {
             let _ = writeln!(text, "       {}", cut(&one_line(&says), 160));
         }
@@ -134,10 +146,22 @@ fn shown(hits: &[Hit], args: &SearchArgs, workspace: &Workspace) -> String {
             let _ = writeln!(text, "       nearly the same: {}", same.join(", "));
         }
         if args.explain {
-            let _ = writeln!(text, "       = {}", explained(&hit.explain));
+            if let Some(relevance) = &hit.relevance {
+                let _ = writeln!(text, "       relevance {relevance}");
+            }
+            let _ = writeln!(text, "       {} = {}", hit.score, explained(&hit.explain));
         }
     }
     text
+}
+
+/// The relevance; in parentheses if it is too low for a reminder.
+fn percent(hit: &Hit, policy: &Policy) -> String {
+    match &hit.relevance {
+        Some(relevance) if hit.would_remind(policy) => format!("{}% ", relevance.percent()),
+        Some(relevance) => format!("({}%)", relevance.percent()),
+        None => String::new(),
+    }
 }
 
 /// `3 tag (auth) + 2 title (jwt)`: the parts add up to the score.
@@ -162,7 +186,7 @@ pub(super) fn explained(parts: &[ScorePart]) -> String {
 fn batch(session: &Session<'_>, args: &SearchArgs, questions: &Path) -> CliResult {
     let mut workspace = session.open()?;
     // Loading the model takes longer than one query, so only a batch does it.
-    match workspace.maintenance().shelf().and_then(|shelf| shelf.load()) {
+    match workspace.maintenance().model_store().and_then(|models| models.load()) {
         Ok(model) => model.into_iter().for_each(|model| workspace.recall().set_reranker(model)),
         Err(ModelError::NoHome) => {}
         Err(fault) => output::err(&format!("warning: {fault}\nhint: {}", fault.hint())),

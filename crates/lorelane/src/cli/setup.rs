@@ -62,14 +62,14 @@ pub(super) fn run(session: &Session<'_>, args: &SetupArgs) -> CliResult {
             SetupAction { client, result }
         })
         .collect();
-    let ending = report(session, &did, args.change.dry_run);
+    let exit = report(session, &did, args.change.dry_run);
     let called = setup::called(session.env);
     if aim == SetupMode::Install && called != NAME {
         output::err(&format!(
             "note: `{NAME}` is not on the PATH; agents will run {called}\nhint: do not move it, or add its folder to the PATH"
         ));
     }
-    ending
+    exit
 }
 
 /// The setup of the agents on this machine.

@@ -8,7 +8,8 @@ use lorelane_core::lifecycle::Lifecycle;
 use lorelane_core::memory::{Body, Memory};
 use lorelane_core::text::one_line;
 use lorelane_core::time::Timestamp;
-use lorelane_engine::workspace::LoadedMemory;
+use lorelane_core::validity::NotCurrent;
+use lorelane_engine::workspace::{LoadedMemory, Workspace};
 use std::fmt::Write as _;
 
 /// Print a memory
@@ -33,7 +34,7 @@ pub(super) fn run(session: &Session<'_>, args: &ShowArgs) -> CliResult {
     } else if session.json {
         output::document(&MemoryView::of(&address, &loaded, &workspace));
     } else {
-        output::out(&page(&loaded, &workspace.files().listed_path(&address)));
+        output::out(&page(&loaded, &workspace));
         for problem in &loaded.problems {
             output::err(&format!("warning: {}", problem.what));
         }
@@ -42,8 +43,9 @@ pub(super) fn run(session: &Session<'_>, args: &ShowArgs) -> CliResult {
 }
 
 /// A memory in readable form.
-fn page(loaded: &LoadedMemory, path: &str) -> String {
+fn page(loaded: &LoadedMemory, workspace: &Workspace) -> String {
     let memory = &loaded.memory;
+    let path = workspace.files().listed_path(&memory.address);
     let mut page = format!("{}\n{} · {path}\n", one_line(&memory.title), memory.address);
     let mut line = |name: &str, value: String| {
         if !value.is_empty() {
@@ -51,6 +53,15 @@ fn page(loaded: &LoadedMemory, path: &str) -> String {
         }
     };
     line("status", lifecycle(memory));
+    let not_current = memory.validity.at(workspace.now()).map_or("", NotCurrent::says);
+    line("outdated", not_current.to_owned());
+    line(
+        "successor",
+        workspace.files().successor(&memory.address).map(|by| by.to_string()).unwrap_or_default(),
+    );
+    let old: Vec<String> =
+        workspace.files().predecessors(&memory.address).iter().map(ToString::to_string).collect();
+    line("supersedes", old.join(", "));
     line("tags", memory.tags.join(", "));
     line("files", memory.about.join(", "));
     line("confidence", memory.confidence.map(|value| value.to_string()).unwrap_or_default());

@@ -14,7 +14,7 @@ use std::path::PathBuf;
 /// Changes only the given fields and adds entries to the memory's history. `--set path+=value` appends to a list.
 #[derive(Debug, Args)]
 #[command(
-    after_help = "Example:\n  lorelane update use-jwt-for-service-auth --set status=superseded --add-tag paseto"
+    after_help = "Example:\n  lorelane update use-jwt-for-service-auth --set decision=\"JWT, 5 minutes\" --add-tag paseto"
 )]
 pub struct UpdateArgs {
     /// An address such as decision/use-jwt, or a unique name

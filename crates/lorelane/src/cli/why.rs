@@ -4,15 +4,16 @@ use super::search::explained;
 use super::{CliResult, Exit, Session, output};
 use crate::view::{LastPromptView, WhyView};
 use clap::Args;
-use lorelane_core::ledger::{LedgerLine, ShownReason};
+use lorelane_core::ledger::{LedgerEvent, LedgerLine, ShownReason};
 use lorelane_core::memory::Address;
+use lorelane_core::recall::ScorePart;
 use lorelane_core::text::one_line;
 use lorelane_engine::workspace::{ReminderOutcome, WhyReport, Workspace};
 use std::fmt::Write as _;
 
-/// Show what was injected into prompts, and why
+/// Show what was injected into prompts and tool calls, and why
 ///
-/// `last`, or no argument, shows the last prompt or session start: each injected memory with the parts of its score,
+/// `last`, or no argument, shows the last prompt, session start or tool call that got reminders: each injected memory with the parts of its score,
 /// and each memory that was left out with the rule that dropped it. With an address, shows whether that memory was
 /// injected, and why or why not. Exit code 1: it was not.
 #[derive(Debug, Args)]
@@ -53,7 +54,8 @@ fn named(workspace: &mut Workspace, typed: &str) -> Result<Address, super::CliEr
 }
 
 fn last(session: &Session<'_>, workspace: &Workspace) -> CliResult {
-    let line = workspace.files().ledger().lines().into_iter().next();
+    let is_shown = |line: &LedgerLine| line.event != LedgerEvent::Compaction;
+    let line = workspace.files().ledger().lines().into_iter().find(is_shown);
     if session.json {
         output::document(&LastPromptView::of(line.as_ref()));
     } else {
@@ -76,11 +78,14 @@ fn whole(line: &LedgerLine) -> String {
     }
     for shown in &line.shown {
         match &shown.reason {
-            ShownReason::Asked { score, parts, .. } => {
-                let _ = writeln!(text, "{score:>5}  {}\n       = {}", shown.address, explained(parts));
+            ShownReason::Asked { score, parts, relevance, .. } => {
+                let _ = writeln!(text, "  {}\n{}", shown.address, reasons(relevance, *score, parts));
             }
             ShownReason::Standing { because } => {
-                let _ = writeln!(text, "       {} ({because})", shown.address);
+                let _ = writeln!(text, "  {} ({because})", shown.address);
+            }
+            ShownReason::Named { names } => {
+                let _ = writeln!(text, "  {} (it names {})", shown.address, one_line(names));
             }
         }
     }
@@ -88,15 +93,27 @@ fn whole(line: &LedgerLine) -> String {
         text.push_str("Left out:\n");
     }
     for left in &line.left_out {
-        let _ = writeln!(text, "{:>5}  {}: {}", left.score, left.address, left.rule.says());
+        let percent =
+            left.relevance.split_once(':').map_or(String::new(), |(percent, _)| format!(" ({percent})"));
+        let _ = writeln!(text, "  {}{percent}: {}", left.address, left.rule.says());
     }
     text
+}
+
+/// The estimate with its reasons; for the scoring of the `claude-memory` scripts, the parts of the score.
+fn reasons(relevance: &str, score: i32, parts: &[ScorePart]) -> String {
+    if relevance.is_empty() {
+        format!("    {score} = {}", explained(parts))
+    } else {
+        format!("    relevance {}", one_line(relevance))
+    }
 }
 
 fn event(line: &LedgerLine) -> String {
     let mut text = format!("{} {}, {}, session {}\n", line.at, line.client, line.event.name(), line.session);
     if !line.query.is_empty() {
-        let _ = writeln!(text, "Prompt: {}", one_line(&line.query));
+        let kind = if line.event == LedgerEvent::Tool { "Tool" } else { "Prompt" };
+        let _ = writeln!(text, "{kind}: {}", one_line(&line.query));
     }
     text
 }
@@ -109,25 +126,33 @@ fn explanation(address: &Address, report: &WhyReport) -> String {
             format!("{address} was not shown: it or the settings changed since then; it would be shown now\n")
         }
     };
+    let by = report.superseded_by.as_ref();
+    let successor = by.map_or_else(String::new, |by| format!("Superseded by {by}\n"));
     let Some(line) = &report.line else {
+        text.push_str(&successor);
         text.push_str("No prompt is logged for this project yet\n");
         return text;
     };
     for shown in line.shown.iter().filter(|shown| shown.address == *address) {
         let _ = match &shown.reason {
-            ShownReason::Asked { score, parts, .. } => writeln!(text, "{score} = {}", explained(parts)),
+            ShownReason::Asked { score, parts, relevance, .. } => {
+                writeln!(text, "{}", reasons(relevance, *score, parts))
+            }
             ShownReason::Standing { because } => writeln!(text, "{because}"),
+            ShownReason::Named { names } => writeln!(text, "it names {}", one_line(names)),
         };
     }
     // Memories left out at a session start have no score.
     let scored = line.left_out.iter().filter(|left| left.address == *address && !left.parts.is_empty());
     for left in scored {
-        let _ = writeln!(text, "{} = {}", left.score, explained(&left.parts));
+        let _ = writeln!(text, "{}", reasons(&left.relevance, left.score, &left.parts));
     }
     if let Some(hit) = &report.hit {
-        let _ = writeln!(text, "{} = {}", hit.score, explained(&hit.explain));
+        let relevance = hit.relevance.as_ref().map(ToString::to_string).unwrap_or_default();
+        let _ = writeln!(text, "{}", reasons(&relevance, hit.score, &hit.explain));
     }
     text.push_str(&event(line));
+    text.push_str(&successor);
     if let Some(rule) = report.since {
         let _ = writeln!(text, "It would not be shown now: {}", rule.says());
     }

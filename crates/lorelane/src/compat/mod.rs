@@ -84,10 +84,14 @@ impl ScriptOutput {
                 Notice::Warning(_) => "[WARN]",
                 // Its wording comes from the skill of `claude-memory`, not from the scripts.
                 Notice::Leaving { .. } => "WARNING:",
-                // The scripts accepted any path.
-                Notice::NoSuchFiles(_) => continue,
+                // The scripts accepted any path, and compared no texts.
+                Notice::NoSuchFiles(_) | Notice::NearDuplicate { .. } => continue,
             };
-            self.warn(&format!("{head} {}", notice.text()));
+            let text = match notice {
+                Notice::Fixed { field, what } => format!("{field}: {}", script_wording(what)),
+                _ => notice.text(),
+            };
+            self.warn(&format!("{head} {text}"));
         }
     }
 
@@ -96,5 +100,20 @@ impl ScriptOutput {
         let _ = std::io::stderr().write_all(printable(&secret::masked(&self.err)).as_bytes());
         let _ = std::io::stdout().write_all(printable(&secret::masked(&self.out)).as_bytes());
         ExitCode::from(self.code)
+    }
+}
+
+/// What `compat` prints for a fix or a fault. Callers may look for it, so it stays as it is.
+fn script_wording(what: &str) -> &str {
+    match what {
+        "removed control characters and the markers of index.md" => {
+            "stripped control chars/index-injection markers"
+        }
+        "no usable tag, set to ['untagged']" => "empty after dedup, set to ['untagged']",
+        "at most 12, the rest were dropped" => "truncated to TAG_CAP (12)",
+        "a memory belongs in the folder of its category, with a name of a-z, 0-9 and -" => {
+            "a memory lies in the folder of its category, under a name of a-z, 0-9 and -"
+        }
+        same => same,
     }
 }

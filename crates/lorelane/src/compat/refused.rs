@@ -95,6 +95,8 @@ fn by_rule(refusal: &Refusal, scene: &RefusalContext<'_>) -> Block {
             scene.own_error().line("fix", &format!("File does not exist.{instead}"))
         }
         Refusal::Lifecycle { status, .. } => not_from(*status, scene),
+        // No script supersedes a memory.
+        Refusal::Successor { .. } => scene.own_error().line("fix", &refusal.hint()),
         Refusal::Secrets { found, .. } => found.iter().fold(Block::new("SECRET_ERROR"), |block, secret| {
             block
                 .line("field", &secret.field)

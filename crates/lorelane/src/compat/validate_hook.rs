@@ -1,7 +1,7 @@
 //! `memory_validate_hook`: audits files that got into the memory folder past the guard.
 
-use super::ScriptOutput;
 use super::payload::ScriptPayload;
+use super::{ScriptOutput, script_wording};
 use crate::view::HookReply;
 use lorelane_core::guard::ToolUse;
 use lorelane_core::json::{JsonFormat, to_string};
@@ -75,7 +75,8 @@ fn report(
         )),
         AuditResult::Quarantined { to, why, .. } => {
             let reason = format!(
-                "Schema validation failed: {why}. File quarantined to {}. Use memory_write.py instead.",
+                "Schema validation failed: {}. File quarantined to {}. Use memory_write.py instead.",
+                script_wording(why),
                 to.file_name()
             );
             said.warn(&format!("ERROR: {reason}"));

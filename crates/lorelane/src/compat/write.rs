@@ -190,7 +190,7 @@ impl<'r> WriteResult<'r> {
             target: target.typed.as_str().into(),
             ..WriteResult::default()
         };
-        let Some(Outcome { address, path, title, deed }) = receipt.outcomes.first() else {
+        let Some(Outcome { address, path, title, effect }) = receipt.outcomes.first() else {
             return bare("unchanged".into());
         };
         let named = |status: &'static str| WriteResult {
@@ -198,7 +198,7 @@ impl<'r> WriteResult<'r> {
             title: Some(title),
             ..bare(status.into())
         };
-        match deed {
+        match effect {
             Effect::Created => named("created"),
             Effect::Revised { revised, renamed_from: None } => {
                 WriteResult { times_updated: Some(*revised), ..named("updated") }

@@ -7,14 +7,16 @@ use lorelane_core::ledger::LedgerLine;
 use lorelane_engine::env::Env;
 use lorelane_engine::hooklog;
 use lorelane_engine::workspace::{
-    self, AskPolicy, AuditResult, Failure, StopRequest, TranscriptSource, Turn, Workspace,
+    self, AskPolicy, AuditResult, Failure, StopRequest, ToolCall, ToolProject, TranscriptSource, Turn,
+    Workspace,
 };
 
 pub(super) fn run(env: &Env, call: &HookCall) -> Result<HookAnswer, Failure> {
     let done = match call.event {
         // Runs before every tool, so it does not even open the store.
-        HookEvent::BeforeTool => Ok(guard(env, call)),
-        HookEvent::AfterTool => audit(env, call),
+        HookEvent::BeforeTool => before_tool(env, call),
+        HookEvent::AfterTool => after_tool(env, call),
+        HookEvent::ToolFailure => remind(&ToolProject::new(env, &call.start), call),
         HookEvent::SessionStart => standing(env, call),
         HookEvent::Prompt => brief(env, call),
         HookEvent::Stop => stop(env, call),
@@ -31,16 +33,32 @@ fn open(env: &Env, call: &HookCall) -> Result<Workspace, Failure> {
     Workspace::open(env, &call.start)
 }
 
-fn guard(env: &Env, call: &HookCall) -> HookAnswer {
-    let denial = call.facts.tools.iter().find_map(|tool| workspace::guard(env, &call.start, tool));
-    denial.map_or(HookAnswer::Nothing, |denial| HookAnswer::Deny(denial.to_string()))
+fn before_tool(env: &Env, call: &HookCall) -> Result<HookAnswer, Failure> {
+    let project = ToolProject::new(env, &call.start);
+    match call.facts.tools.iter().find_map(|tool| project.guard(tool)) {
+        Some(denial) => Ok(HookAnswer::Deny(denial.to_string())),
+        None => remind(&project, call),
+    }
+}
+
+/// The memories that name what the tool touches. They come with the first event that the client delivers.
+fn remind(project: &ToolProject<'_>, call: &HookCall) -> Result<HookAnswer, Failure> {
+    let (event, first) = (call.event, call.client.first_tool_event());
+    let tools = if event == first { call.facts.tools.as_slice() } else { &[] };
+    // Before a tool nothing has failed yet.
+    let failure = call.facts.failure.as_deref().filter(|_| event != HookEvent::BeforeTool);
+    let tool = ToolCall { client: call.client.name(), session: &call.facts.session, tools, failure };
+    Ok(project.reminder(&tool)?.map_or(HookAnswer::Nothing, HookAnswer::Context))
 }
 
 /// Audits the lane after a tool, whatever the tool was: any program may have written there.
-fn audit(env: &Env, call: &HookCall) -> Result<HookAnswer, Failure> {
+fn after_tool(env: &Env, call: &HookCall) -> Result<HookAnswer, Failure> {
     let examined = workspace::audit_external_writes(env, &call.start, &call.facts.tools)?;
     let objections: Vec<String> = examined.iter().filter_map(AuditResult::objection).collect();
-    Ok(if objections.is_empty() { HookAnswer::Nothing } else { HookAnswer::Object(objections.join("\n")) })
+    if objections.is_empty() {
+        return remind(&ToolProject::new(env, &call.start), call);
+    }
+    Ok(HookAnswer::Object(objections.join("\n")))
 }
 
 fn standing(env: &Env, call: &HookCall) -> Result<HookAnswer, Failure> {
@@ -52,6 +70,7 @@ fn standing(env: &Env, call: &HookCall) -> Result<HookAnswer, Failure> {
         log(env, call, &failure);
     }
     let standing = workspace.reminders().standing()?;
+    update_act_map(env, call, &mut workspace);
     let told = standing.text(workspace.policy());
     if told.text.is_empty() {
         return Ok(HookAnswer::Nothing);
@@ -71,12 +90,20 @@ fn brief(env: &Env, call: &HookCall) -> Result<HookAnswer, Failure> {
     // Files that are gone when the user types were removed by the user: the audit does not put them back.
     workspace.external_writes().begin_turn()?;
     warn_of_unread_files(env, call, &workspace);
-    let briefing = workspace.reminders().brief(prompt)?;
+    let briefing = workspace.reminders().brief(prompt, &call.facts.session)?;
+    update_act_map(env, call, &mut workspace);
     let line = LedgerLine::of_prompt(env.now, call.client.name(), &call.facts.session, prompt, &briefing);
     // Also if nothing is shown: `why` must be able to explain that.
     account(env, call, &mut workspace, &line);
     let text = briefing.text();
     Ok(if text.is_empty() { HookAnswer::Nothing } else { HookAnswer::Context(text) })
+}
+
+/// Here is the time that a hook before a tool does not have. A map that cannot be written costs reminders only.
+fn update_act_map(env: &Env, call: &HookCall, workspace: &mut Workspace) {
+    if let Err(failure) = workspace.reminders().update_act_map() {
+        log(env, call, &failure);
+    }
 }
 
 /// A ledger that cannot be written is logged only: the reminder is still shown.
@@ -113,7 +140,13 @@ fn stop(env: &Env, call: &HookCall) -> Result<HookAnswer, Failure> {
 /// Nobody waits for these events, so every file of a large lane is audited; tools and prompts check only some.
 fn end(env: &Env, call: &HookCall) -> Result<HookAnswer, Failure> {
     let captured = capture(env, call, AskPolicy::No);
-    open(env, call)?.external_writes().audit()?;
+    let mut workspace = open(env, call)?;
+    if call.event == HookEvent::PreCompact {
+        // What the session was shown may be gone afterwards, so it may be shown again.
+        let line = LedgerLine::of_compaction(env.now, call.client.name(), &call.facts.session);
+        account(env, call, &mut workspace, &line);
+    }
+    workspace.external_writes().audit()?;
     captured
 }
 

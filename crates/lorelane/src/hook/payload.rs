@@ -13,17 +13,20 @@ pub(super) enum HookEvent {
     Prompt,
     BeforeTool,
     AfterTool,
+    /// After a tool that failed, in clients that have an event of its own for that.
+    ToolFailure,
     Stop,
     PreCompact,
     SessionEnd,
 }
 
 impl HookEvent {
-    pub(super) const ALL: [HookEvent; 7] = [
+    pub(super) const ALL: [HookEvent; 8] = [
         HookEvent::SessionStart,
         HookEvent::Prompt,
         HookEvent::BeforeTool,
         HookEvent::AfterTool,
+        HookEvent::ToolFailure,
         HookEvent::Stop,
         HookEvent::PreCompact,
         HookEvent::SessionEnd,
@@ -35,6 +38,7 @@ impl HookEvent {
             HookEvent::Prompt => "prompt",
             HookEvent::BeforeTool => "before-tool",
             HookEvent::AfterTool => "after-tool",
+            HookEvent::ToolFailure => "tool-failure",
             HookEvent::Stop => "stop",
             HookEvent::PreCompact => "pre-compact",
             HookEvent::SessionEnd => "session-end",
@@ -53,6 +57,7 @@ impl HookEvent {
             HookEvent::Prompt => "UserPromptSubmit",
             HookEvent::BeforeTool => "PreToolUse",
             HookEvent::AfterTool => "PostToolUse",
+            HookEvent::ToolFailure => "PostToolUseFailure",
             HookEvent::Stop => "Stop",
             HookEvent::PreCompact => "PreCompact",
             HookEvent::SessionEnd => "SessionEnd",
@@ -69,6 +74,8 @@ pub(super) struct Payload {
     pub(super) prompt: String,
     /// What the tool call of this event does to files.
     pub(super) tools: Vec<ToolUse>,
+    /// What the command of this event printed, if it failed.
+    pub(super) failure: Option<String>,
     /// Whether a stop hook already made this turn continue.
     pub(super) continued: bool,
     /// Whether the session still has running background tasks.

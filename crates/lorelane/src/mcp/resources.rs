@@ -86,8 +86,12 @@ pub(super) fn list(
         Some(text) => Some(cursor::key(text).ok_or(ResourceError::Cursor)?),
         None => None,
     };
+    let mut now = None;
     let mut entries = match factory.open() {
-        Ok(mut workspace) => workspace.recall().entries(ListFilter { kind: None, status: None })?,
+        Ok(mut workspace) => {
+            now = Some(workspace.now());
+            workspace.recall().entries(ListFilter { kind: None, status: None })?
+        }
         // A project without a store has no memories to list.
         Err(Failure::NoStore { .. }) => Vec::new(),
         Err(failure) => return Err(failure.into()),
@@ -98,7 +102,11 @@ pub(super) fn list(
     let listed = page.into_iter().map(|entry| ListedResource {
         uri: uri(&entry.address),
         title: fence::inline(&entry.title, TITLE_MAX),
-        about: format!("{} ({})", entry.kind.display(), entry.status),
+        about: format!(
+            "{} ({})",
+            entry.kind.display(),
+            now.map_or(entry.status.name(), |now| entry.state(now))
+        ),
         address: entry.address,
     });
     Ok((listed.collect(), next))

@@ -176,7 +176,7 @@ impl ServerHandler for Server {
                 result.content = vec![ContentBlock::text(text)];
                 result
             }
-            Err(trouble) => failed(&trouble, tool.voice),
+            Err(error) => failed(&error, tool.voice),
         };
         Ok(result.into())
     }
@@ -394,10 +394,10 @@ fn told_as(token: ProgressToken, progress: ToolProgress) -> ProgressNotification
         .with_message(progress.doing)
 }
 
-fn failed(trouble: &ToolError, voice: ErrorFormat) -> CallToolResult {
+fn failed(error: &ToolError, voice: ErrorFormat) -> CallToolResult {
     let text = match voice {
-        ErrorFormat::Plain => trouble.text(),
-        ErrorFormat::Json => trouble.document(),
+        ErrorFormat::Plain => error.text(),
+        ErrorFormat::Json => error.document(),
     };
     CallToolResult::error(vec![ContentBlock::text(text)])
 }

@@ -18,12 +18,12 @@ const PASSAGES: usize = 8;
 pub(super) fn start(factory: Arc<WorkspaceFactory>, told: Sender<Arc<WatchEvent>>) {
     let folders = factory.env().folders();
     // Without a home folder there is no model store.
-    let Ok(shelf) = ModelStore::new(Arc::new(RealDisk), folders.as_ref()) else { return };
+    let Ok(models) = ModelStore::new(Arc::new(RealDisk), folders.as_ref()) else { return };
     std::thread::spawn(move || {
         let mut seen = None;
         loop {
             let begun = Instant::now();
-            if let Err(fault) = follow(&factory, &shelf, &mut seen) {
+            if let Err(fault) = follow(&factory, &models, &mut seen) {
                 eprintln!("{}", printable(&format!("warning: {fault}\nhint: {}", fault.hint())));
                 let warning = Some(WatchWarning::Model(fault));
                 let _ = told.send(Arc::new(WatchEvent { warning, ..WatchEvent::default() }));
@@ -38,16 +38,16 @@ pub(super) fn start(factory: Arc<WorkspaceFactory>, told: Sender<Arc<WatchEvent>
 /// loaded again, and its error is not reported again.
 fn follow(
     factory: &WorkspaceFactory,
-    shelf: &ModelStore,
+    models: &ModelStore,
     seen: &mut Option<ModelState>,
 ) -> Result<(), ModelError> {
-    let now = shelf.stamp().map_err(|fault| fault.to_string());
+    let now = models.stamp().map_err(|fault| fault.to_string());
     if seen.as_ref() == Some(&now) {
         return Ok(());
     }
     *seen = Some(now);
     factory.set_model(None);
-    factory.set_model(shelf.load()?);
+    factory.set_model(models.load()?);
     Ok(())
 }
 

@@ -20,7 +20,7 @@ const LONGEST: Duration = Duration::from_secs(30);
 const REST: u32 = 50;
 /// How often the indexes are verified, so that damage in pages that nobody reads is found before they are needed.
 const VERIFY_EVERY: Duration = Duration::from_secs(3600);
-/// Changes that are queued for a slow client; beyond that it is told to list everything again.
+/// Changes that are queued for a slow client; beyond that it has to list everything again.
 const WAITING: usize = 64;
 
 /// What changed between two scans.

@@ -1,7 +1,7 @@
 //! Receipts, the log, and the next change that `undo` would revert.
 
 use super::texts;
-use lorelane_core::change::{Effect, Outcome, Receipt};
+use lorelane_core::change::{Effect, Notice, Outcome, Receipt};
 use lorelane_engine::backend::{ChangeState as Settled, LogFault};
 use lorelane_engine::workspace::LaneLogEntry;
 use serde::Serialize;
@@ -12,6 +12,8 @@ pub struct ReceiptView<'r> {
     at: String,
     dry_run: bool,
     outcomes: Vec<OutcomeView<'r>>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    notices: Vec<String>,
 }
 
 #[derive(Debug, Serialize)]
@@ -31,13 +33,14 @@ impl<'r> ReceiptView<'r> {
             at: receipt.at.to_string(),
             dry_run,
             outcomes: receipt.outcomes.iter().map(OutcomeView::of).collect(),
+            notices: receipt.notices.iter().map(Notice::text).collect(),
         }
     }
 }
 
 impl<'r> OutcomeView<'r> {
     fn of(outcome: &'r Outcome) -> OutcomeView<'r> {
-        let (did, renamed_from) = match &outcome.deed {
+        let (did, renamed_from) = match &outcome.effect {
             Effect::Created => ("created", None),
             Effect::Revised { renamed_from, .. } => ("updated", renamed_from.as_ref()),
             Effect::Transitioned { to, .. } => (to.name(), None),

@@ -7,6 +7,7 @@ use lorelane_core::fence;
 use lorelane_core::json::{Json, Object};
 use lorelane_core::memory::{Address, Body, Memory};
 use lorelane_core::time::Timestamp;
+use lorelane_core::validity::NotCurrent;
 use lorelane_engine::workspace::{InitReport, LoadedMemory, Workspace};
 use serde::Serialize;
 
@@ -38,6 +39,8 @@ pub struct EntryView<'e> {
     title: &'e str,
     tags: &'e [String],
     status: &'static str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    not_current: Option<&'static str>,
     pinned: bool,
     created: Option<String>,
     updated: Option<String>,
@@ -53,6 +56,7 @@ impl<'e> EntryView<'e> {
             title: &entry.title,
             tags: &entry.tags,
             status: entry.status.name(),
+            not_current: entry.not_current(workspace.now()).map(NotCurrent::name),
             pinned,
             created: time(entry.created),
             updated: time(entry.updated),
@@ -77,6 +81,8 @@ pub struct PageEntryView<'e> {
     address: String,
     title: &'e str,
     status: &'static str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    not_current: Option<&'static str>,
     tags: &'e [String],
     pinned: bool,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -84,11 +90,12 @@ pub struct PageEntryView<'e> {
 }
 
 impl<'e> PageEntryView<'e> {
-    pub fn of(entry: &'e MemorySummary, pinned: bool) -> PageEntryView<'e> {
+    pub fn of(entry: &'e MemorySummary, pinned: bool, now: Timestamp) -> PageEntryView<'e> {
         PageEntryView {
             address: fence::name(&entry.address.to_string()),
             title: &entry.title,
             status: entry.status.name(),
+            not_current: entry.not_current(now).map(NotCurrent::name),
             tags: &entry.tags,
             pinned,
             updated: time(entry.changed()),
@@ -103,6 +110,12 @@ pub struct MemoryView<'m> {
     md5: String,
     blake3: String,
     pinned: bool,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    not_current: Option<&'static str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    superseded_by: Option<String>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    supersedes: Vec<String>,
     problems: Vec<&'m str>,
     memory: BodyView<'m>,
 }
@@ -135,6 +148,9 @@ impl<'m> MemoryView<'m> {
             md5: md5(loaded.document.text.as_bytes()),
             blake3: loaded.revision.to_string(),
             pinned: workspace.files().marks().pinned.contains(address),
+            not_current: loaded.memory.validity.at(workspace.now()).map(NotCurrent::name),
+            superseded_by: workspace.files().successor(address).map(|by| by.to_string()),
+            supersedes: texts(workspace.files().predecessors(address)),
             problems: loaded.problems.iter().map(|problem| problem.what.as_str()).collect(),
             memory: match &loaded.memory.body {
                 // The whole document, because a file may have fields that `Memory` does not have.

@@ -2,8 +2,10 @@
 
 use super::{Digits, Members, path_text};
 use lorelane_core::graph::GraphRelation;
+use lorelane_core::lifecycle::Status;
 use lorelane_core::memory::{Address, Memory};
 use lorelane_core::recall::Hit;
+use lorelane_core::validity::NotCurrent;
 use lorelane_engine::workspace::{DuplicateGroup, Inbound, Workspace};
 use serde::Serialize;
 use std::collections::BTreeMap;
@@ -68,7 +70,10 @@ impl NoteHitView {
             score: Digits::rounded(hit.share(), PLACES),
             content,
             note_type: hit.kind.name(),
-            status: hit.status.name(),
+            status: match hit.status {
+                Status::Active => hit.not_current.map_or(hit.status.name(), NotCurrent::name),
+                other => other.name(),
+            },
             tags: hit.tags.clone(),
             file_path,
             header_path,

@@ -3,6 +3,7 @@
 use super::texts;
 use lorelane_core::json::Json;
 use lorelane_core::recall::{Hit, ScorePart};
+use lorelane_core::validity::NotCurrent;
 use lorelane_engine::workspace::Workspace;
 use serde::Serialize;
 
@@ -11,6 +12,21 @@ pub struct SearchView<'h> {
     pub query: &'h str,
     pub total: usize,
     pub hits: Vec<HitView<'h>>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub unreadable: Vec<UnreadableView<'h>>,
+}
+
+/// A file that the query names and that cannot be read as a memory.
+#[derive(Debug, Serialize)]
+pub struct UnreadableView<'h> {
+    path: &'h str,
+    what: &'h str,
+}
+
+impl<'h> UnreadableView<'h> {
+    pub fn all(found: &'h [(String, String)]) -> Vec<UnreadableView<'h>> {
+        found.iter().map(|(path, what)| UnreadableView { path, what }).collect()
+    }
 }
 
 #[derive(Debug, Serialize)]
@@ -21,9 +37,18 @@ pub struct HitView<'h> {
     title: &'h str,
     category: &'static str,
     status: &'static str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    not_current: Option<&'static str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    superseded_by: Option<String>,
     tags: &'h [String],
     passage: Option<String>,
     same: Vec<String>,
+    /// The chance that it is useful, from 0 to 1, and why.
+    relevance: Option<f64>,
+    reasons: &'h [String],
+    /// Whether a hook would add it to a prompt.
+    reminds: bool,
     score: i32,
     explain: Vec<PartView<'h>>,
 }
@@ -44,9 +69,14 @@ impl<'h> HitView<'h> {
             title: &hit.title,
             category: hit.kind.name(),
             status: hit.status.name(),
+            not_current: hit.not_current.map(NotCurrent::name),
+            superseded_by: hit.superseded_by.as_ref().map(ToString::to_string),
             tags: &hit.tags,
             passage: workspace.files().excerpt(hit),
             same: texts(&hit.same),
+            relevance: hit.relevance.as_ref().map(|relevance| f64::from(relevance.percent()) / 100.0),
+            reasons: hit.relevance.as_ref().map_or(&[], |relevance| &relevance.reasons),
+            reminds: hit.would_remind(workspace.policy()),
             score: hit.score,
             explain: hit.explain.iter().map(PartView::of).collect(),
         }

@@ -24,6 +24,8 @@ pub struct WhyView<'l> {
     shown: bool,
     rule: Option<&'static str>,
     since: Option<&'static str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    superseded_by: Option<String>,
     line: Option<&'l LedgerLine>,
 }
 
@@ -38,6 +40,7 @@ impl<'l> WhyView<'l> {
                 ReminderOutcome::WouldShow => Some("new"),
             },
             since: account.since.map(|rule| rule.name()),
+            superseded_by: account.superseded_by.as_ref().map(ToString::to_string),
             line: account.line.as_ref(),
         }
     }
@@ -52,16 +55,18 @@ pub struct ExplanationView<'l> {
     shown: Option<bool>,
     says: &'static str,
     #[serde(skip_serializing_if = "Option::is_none")]
+    superseded_by: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
     prompt: Option<&'l LedgerLine>,
 }
 
 impl<'l> ExplanationView<'l> {
     pub fn of_last(line: Option<&'l LedgerLine>) -> ExplanationView<'l> {
         let says = match line {
-            Some(_) => "the last logged prompt or session start",
+            Some(_) => "the last logged prompt, session start or tool call",
             None => "no prompt is logged for this project yet",
         };
-        ExplanationView { address: None, shown: None, says, prompt: line }
+        ExplanationView { address: None, shown: None, says, superseded_by: None, prompt: line }
     }
 
     pub fn of(address: &Address, account: &'l WhyReport) -> ExplanationView<'l> {
@@ -73,6 +78,7 @@ impl<'l> ExplanationView<'l> {
                 ReminderOutcome::Dropped(rule) => rule.says(),
                 ReminderOutcome::WouldShow => "it or the settings changed since then; it would be shown now",
             },
+            superseded_by: account.superseded_by.as_ref().map(|by| fence::name(&by.to_string())),
             prompt: account.line.as_ref(),
         }
     }

@@ -172,7 +172,7 @@ fn files_that_cannot_be_read_hide_themselves_and_nothing_else() {
     check(
         &scratch.lorelane("doctor").text(),
         &expect![[r#"
-            file: decisions/Not A Slug.json: its name is no slug in the folder of a category
+            file: decisions/Not A Slug.json: it is not in the folder of a category, or its name is not a slug
               hint: fix the file; it is ignored until then
             file: decisions/a-folder.json: it is not a regular file
               hint: put a regular, readable file in its place
@@ -281,7 +281,7 @@ fn marks_that_cannot_be_read_stop_no_read() {
     assert_helpful(&scratch.lorelane("pin use-jwt").expect(2), &["marks.jsonl"]);
 }
 
-/// Puts a link in the place of what stands there, which moves to `outside`.
+/// Replaces a file or folder by a link; the original moves to `outside`.
 fn link_out(scratch: &Scratch, place: &Path) {
     let outside = scratch.folder.join("outside");
     fs::create_dir_all(&outside).unwrap();
@@ -520,7 +520,7 @@ fn unprivileged_what_may_not_be_written_is_refused_and_reads_go_on() {
     assert!(scratch.lorelane("list").expect(0).out.contains("decision/late"));
     fs::remove_file(&late).unwrap();
 
-    // A home that may not be written: no index is kept, and the journal lies in the lane.
+    // A home that cannot be written: there is no index, and the journal is in the lane.
     fs::remove_dir_all(scratch.home()).unwrap();
     fs::create_dir(scratch.home()).unwrap();
     chmod(&scratch.home(), 0o555);

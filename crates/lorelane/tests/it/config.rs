@@ -41,6 +41,8 @@ const KEYS: &[&str] = &[
     "delete.archive_retired",
     "secrets",
     "briefing.max_tokens",
+    "briefing.min_relevance",
+    "briefing.act_max_tokens",
     "stop.unattended",
     "notes.enabled",
     "notes.storage",
@@ -71,12 +73,13 @@ fn every_key_is_in_the_table_of_keys_that_act() {
 fn match_strategy_chooses_between_recall_and_the_scoring_of_the_scripts() {
     let scratch = Scratch::with_jwt();
     for (strategy, signal, other) in [
-        ("title_tags", " words (", " title ("),
-        ("fts5_bm25", " words (", " title ("),
-        ("keyword", " title (", " words ("),
+        ("title_tags", " relevance ", " title ("),
+        ("fts5_bm25", " relevance ", " title ("),
+        ("keyword", " title (", " relevance "),
     ] {
         scratch.configure(&format!(r#"{{"retrieval": {{"match_strategy": "{strategy}"}}}}"#));
-        scratch.hook("prompt", &[("prompt", Json::text("how do we use jwt for auth"))]);
+        let prompt = ("prompt", Json::text("how do we use jwt for auth"));
+        scratch.hook("prompt", &[prompt, ("session_id", Json::text(strategy))]);
         let said = scratch.lorelane("why").expect(0).out;
         assert!(said.contains(signal) && !said.contains(other), "{strategy}: {said}");
     }
@@ -140,7 +143,7 @@ fn a_disabled_category_takes_a_memory_with_a_warning() {
         &expect![[r#"
         Created decision/other
         2> warning: the category decision is disabled: this memory is saved but not shown to agents; `lorelane config set categories.decision.enabled true` enables it
-        2> fixed: tags: empty after dedup, set to ['untagged']
+        2> fixed: tags: no usable tag, set to ['untagged']
     "#]],
     );
     assert!(scratch.lorelane("status").out.contains("(disabled)"));

@@ -93,7 +93,7 @@ fn what_a_session_decided_becomes_a_memory() {
 
             Answer for each category with one JSON object, in its answer file or all of them as {"session": …, "items": […]}:
             {"session": "0d9e-41", "category": "decision", "action": "CREATE", "draft": {"title": "…", "tags": ["…"], "content": {"context": "…", "decision": "…", "rationale": ["…"]}}, "reason": "…", "verdict": "PASS | FAIL | ADVISORY", "issues": []}
-            Give target and revision with UPDATE and DELETE only. An UPDATE has only the fields that change; lists are given in full, tags are added.
+            Give target and revision with UPDATE and DELETE only. An UPDATE has only the fields that change; lists are given in full, tags are added. If the draft replaces another memory, give that one's address as supersedes.
             Verify each draft against its context with sonnet: PASS, ADVISORY (saved, with its issues) or FAIL (not saved). An item without a verdict is refused.
             Then run `lorelane consolidate commit --session 0d9e-41`: it reads the answer files, or the FILEs that you pass, or standard input with `-`.
         "#]],
@@ -266,7 +266,7 @@ fn a_template_that_nobody_filled_in_is_refused_at_every_door() {
         assert!(refused.err.contains("placeholder of the template"), "{line}: {}", refused.err);
     }
     assert_eq!(scratch.read(USE_JWT), before);
-    // One that stood there before does not stop another change.
+    // One that was there before does not stop another change.
     let old = before.replace("\"Slow\"", "\"…\"");
     assert_ne!(old, before);
     scratch.put(USE_JWT, &old);
@@ -495,7 +495,7 @@ fn an_answer_that_cannot_be_used_says_all_that_is_wrong() {
             REFUSED an item: 5 invalid fields
             1 item is open: run `lorelane consolidate prepare`
             2> error: cannot use the answer for an item
-            2>   extra: one of category, action, target, revision, draft, reason, verdict, issues
+            2>   extra: one of category, action, target, supersedes, revision, draft, reason, verdict, issues
             2>     got: 1
             2>     fix: remove it
             2>   category: one of session_summary, decision, runbook, constraint, tech_debt, preference
@@ -824,4 +824,25 @@ fn an_answer_is_taken_for_its_session_though_another_stopped_since() {
     }
     assert!(scratch.exists(QUEUE));
     assert_eq!((open(&captures, "old"), open(&captures, "new")), (Vec::new(), vec![Category::TechDebt]));
+}
+
+#[test]
+fn an_answer_supersedes_a_memory_in_one_change() {
+    let scratch = Scratch::with_jwt();
+    capture(&scratch, SESSION, &[WE_CHOSE]);
+    let item = decided("CREATE", "Use a queue", "PASS");
+    let answer = format!("{}, \"supersedes\": \"decision/use-jwt\"}}", item.strip_suffix('}').unwrap());
+    commit(&scratch, &answer).expect(0);
+    assert_eq!(scratch.field(USE_JWT, "content.status"), Json::text("superseded"));
+    let show = scratch.lorelane("show use-a-queue").expect(0).out;
+    assert!(show.contains("supersedes decision/use-jwt"), "{show}");
+    scratch.lorelane("undo").expect(0);
+    assert_eq!(scratch.field(USE_JWT, "content.status"), Json::text("accepted"));
+    assert!(!scratch.exists(QUEUE));
+
+    let scratch = Scratch::with_jwt();
+    capture(&scratch, SESSION, &[WE_CHOSE]);
+    let noop = r#"{"category": "decision", "action": "NOOP", "supersedes": "decision/use-jwt"}"#;
+    let said = commit(&scratch, noop).text();
+    assert!(said.contains("supersedes: only with CREATE or UPDATE"), "{said}");
 }

@@ -38,6 +38,32 @@ fn the_benchmarks_have_their_numbers() {
 }
 
 #[test]
+fn the_table_of_deliveries_says_what_was_recorded() {
+    let page = document("docs/agents.md");
+    let (_, rest) = page.split_once("<!-- delivery:begin -->").expect("the table's begin is marked");
+    let (text, _) = rest.split_once("<!-- delivery:end -->").expect("the table's end is marked");
+    let rows = table(text);
+    assert_eq!(rows.len(), 5, "{rows:?}");
+    for row in rows {
+        let client = row[0].to_lowercase().replace(' ', "-");
+        let path = format!("crates/lorelane/tests/fixtures/payloads/{client}/delivery.json");
+        let recorded = Json::parse(&document(&path)).unwrap();
+        let events = |call: &str| {
+            let Json::Object(calls) = &recorded else { panic!("{path}") };
+            calls.get(call).and_then(|call| call.at("delivered")).expect("a list").to_texts()
+        };
+        let is_before =
+            |event: &String| event.to_lowercase().contains("pre") || event.to_lowercase().contains("before");
+        for (cell, call, before) in
+            [(1, "edit", true), (2, "edit", false), (3, "failed command", true), (4, "failed command", false)]
+        {
+            let delivers = events(call).iter().any(|event| is_before(event) == before);
+            assert_eq!(row[cell].starts_with("yes"), delivers, "{client}, {call}, before: {before}");
+        }
+    }
+}
+
+#[test]
 fn every_command_is_documented_with_its_options_and_no_other() {
     let help = Scratch::new("help").run(&["--help"]);
     let named: BTreeSet<String> = commands_in(&help);
@@ -84,7 +110,7 @@ fn every_command_line_in_the_documents_can_be_typed() {
     assert!(seen > 60, "only {seen} command lines were found");
 }
 
-// The first thing that a newcomer was told to ask was answered with nothing.
+// The first query of the guide found nothing.
 #[test]
 fn the_readme_leads_from_nothing_to_its_reminder() {
     let scratch = Scratch::new("readme");
@@ -441,7 +467,7 @@ fn commands_in(help: &str) -> BTreeSet<String> {
         .collect()
 }
 
-/// A command, or what stands below it.
+/// A command, or a subcommand.
 fn paths_of(command: &str) -> Vec<Vec<String>> {
     let below: &[&str] = match command {
         "config" => &["get", "set", "list"],

@@ -103,13 +103,13 @@ fn commands_print_the_fields_that_machines_know() {
         why
             {v number, line null}
         create decision --title 'Use JWT' --tag auth
-            {v number, receipt number, at text, dry_run bool, outcomes [{did text, address text, path text, title text}]}
+            {v number, receipt number, at text, dry_run bool, outcomes [{did text, address text, path text, title text}], notices [text]}
         create notes/plans/auth --tag auth --text 'The plan for [[src/auth.py#L3]] depends on [[decision/use-jwt]].'
             {v number, receipt number, at text, dry_run bool, outcomes [{did text, address text, path text, title text}]}
         create notes/first --tag auth --text 'Restart the worker after every deploy, or it keeps old code.'
             {v number, receipt number, at text, dry_run bool, outcomes [{did text, address text, path text, title text}]}
         create notes/second --tag auth --text 'Restart the worker after every deploy, or it keeps old code.'
-            {v number, receipt number, at text, dry_run bool, outcomes [{did text, address text, path text, title text}]}
+            {v number, receipt number, at text, dry_run bool, outcomes [{did text, address text, path text, title text}], notices [text]}
         append notes/first 'Twice.' --dry-run
             {v number, receipt null, at text, dry_run bool, outcomes [{did text, address text, path text, title text}]}
         update use-jwt --set 'title=Use PASETO tokens'
@@ -125,9 +125,9 @@ fn commands_print_the_fields_that_machines_know() {
         show notes/plans/auth
             {v number, address text, path text, md5 text, blake3 text, pinned bool, problems [], memory {title text, type text, status text, tags [text], created_at text, updated_at null, frontmatter {}, content text}}
         search 'paseto tokens' --explain
-            {v number, query text, total number, hits [{address text, path text, lines [number], title text, category text, status text, tags [text], passage text, same [], score number, explain [{signal text, points number, matched [text]}]}]}
+            {v number, query text, total number, hits [{address text, path text, lines [number], title text, category text, status text, tags [text], passage text, same [], relevance number, reasons [text], reminds bool, score number, explain [{signal text, points number, matched [text]}]}]}
         search 'restart the worker' --passages
-            {v number, query text, total number, hits [{address text, path text, lines [number], title text, category text, status text, tags [text], passage text, same [], score number, explain [{signal text, points number, matched [text]}]}]}
+            {v number, query text, total number, hits [{address text, path text, lines [number], title text, category text, status text, tags [text], passage text, same [], relevance number, reasons [text], reminds bool, score number, explain [{signal text, points number, matched [text]}]}]}
         candidate decision --new-info 'we use paseto tokens now'
             {v number, candidate {path text, title text, tags [text], excerpt {title text, record_status text, tags [text], last_change_summary text, key_fields {context text, decision text, rationale text}}}, lifecycle_event null, delete_allowed bool, pre_action null, structural_cud text, vetoes [], hints [text], vetoes_by_action {DELETE [text]}}
         candidate decision --new-info 'the weather is fine'
@@ -199,13 +199,13 @@ fn reminders_are_explained_by_the_fields_that_machines_know() {
     let seen = started + &scratch.shapes(&["why last", "why use-jwt", "why rotate-jwt-keys"]);
     expect![[r#"
         why
-            {v number, line {at text, client text, session text, event text, query text, tokens number, shown [{address text, because text}], left_out []}}
+            {v number, line {at text, client text, session text, event text, query text, tokens number, shown [{address text, because text, digest text}], left_out []}}
         why last
-            {v number, line {at text, client text, session text, event text, query text, tokens number, shown [{address text, score number, parts, tokens number}], left_out [{address text, score number, parts, rule text}]}}
+            {v number, line {at text, client text, session text, event text, query text, tokens number, shown [], left_out [{address text, score number, parts, relevance text, rule text}]}}
         why use-jwt
-            {v number, address text, shown bool, rule null, since null, line {at text, client text, session text, event text, query text, tokens number, shown [{address text, score number, parts, tokens number}], left_out [{address text, score number, parts, rule text}]}}
+            {v number, address text, shown bool, rule text, since null, line {at text, client text, session text, event text, query text, tokens number, shown [], left_out [{address text, score number, parts, relevance text, rule text}]}}
         why rotate-jwt-keys
-            {v number, address text, shown bool, rule text, since null, line {at text, client text, session text, event text, query text, tokens number, shown [{address text, score number, parts, tokens number}], left_out [{address text, score number, parts, rule text}]}}
+            {v number, address text, shown bool, rule text, since null, line {at text, client text, session text, event text, query text, tokens number, shown [], left_out [{address text, score number, parts, relevance text, rule text}]}}
     "#]].assert_eq(&seen);
 }
 
@@ -254,7 +254,7 @@ fn a_batch_of_questions_is_answered_line_by_line() {
     let questions = "{\"id\": 1.50, \"query\": \"use jwt\"}\n{\"query\": 5}\n{\"id\": {\"a\": [\"é\"]}, \"query\": \"nothing\"}\n";
     let said = scratch.lorelane_with_input("search --batch -", questions).expect(1);
     expect![[r#"
-        {"id": 1.50, "hits": [{"memory": "decision/use-jwt", "path": ".claude/memory/decisions/use-jwt.json", "lines": [12, 17], "score": 1381}]}
+        {"id": 1.50, "hits": [{"memory": "decision/use-jwt", "path": ".claude/memory/decisions/use-jwt.json", "lines": [12, 17], "score": 2490}]}
         {"line": 2, "error": "`query` is not a text"}
         {"id": {"a": ["é"]}, "hits": []}
     "#]].assert_eq(&said.out);

@@ -135,6 +135,7 @@ fn no_byte_of_a_forgotten_memory_is_left_and_the_others_are_whole() {
               marks         removed 4          ~/project/.lorelane/marks.jsonl
               index         removed 1          ~/home/cache/lanes/LANE/index.db
               listing       removed 1          ~/project/.claude/memory/index.md
+              act map       removed 1          ~/home/cache/lanes/LANE/acts
               ledger        removed 3          ~/home/state/projects/ID/ledger.jsonl
               captures      removed 2          ~/home/state/projects/ID/captures
               drafts        removed 1          ~/home/state/projects/ID/drafts
@@ -316,22 +317,23 @@ fn what_git_holds_is_named_and_never_called_forgotten() {
     check(
         &without_ids(&said),
         &expect![[r#"
-        Removed decision/sign-every-token, but not everywhere
-          memories      removed 1          ~/project/.claude/memory
-          log and undo  removed 9          ~/home/state/lanes/LANE/blobs
-          marks         removed 1          ~/project/.lorelane/marks.jsonl
-          index         removed 1          ~/home/cache/lanes/LANE/index.db
-          listing       removed 1          ~/project/.claude/memory/index.md
-          ledger        nothing found      ~/home/state/projects/ID/ledger.jsonl
-          captures      nothing found      ~/home/state/projects/ID/captures
-          drafts        nothing found      ~/home/state/projects/ID/drafts
-          log of hooks  nothing found      ~/home/state/hooks.log
-          git           has it in 3 commits and in its index ~/project
-        2> warning: git still has it
-        2> hint: rewrite the history of ~/project with `git filter-repo --invert-paths --path FILE` and of index.md with
-        2> `--replace-text`, drop stashes (`git stash list`), then `git reflog expire --expire=now --all` and
-        2> `git gc --prune=now`; remotes and clones have it until they are replaced
-    "#]],
+            Removed decision/sign-every-token, but not everywhere
+              memories      removed 1          ~/project/.claude/memory
+              log and undo  removed 9          ~/home/state/lanes/LANE/blobs
+              marks         removed 1          ~/project/.lorelane/marks.jsonl
+              index         removed 1          ~/home/cache/lanes/LANE/index.db
+              listing       removed 1          ~/project/.claude/memory/index.md
+              act map       nothing found      ~/home/cache/lanes/LANE/acts
+              ledger        nothing found      ~/home/state/projects/ID/ledger.jsonl
+              captures      nothing found      ~/home/state/projects/ID/captures
+              drafts        nothing found      ~/home/state/projects/ID/drafts
+              log of hooks  nothing found      ~/home/state/hooks.log
+              git           has it in 3 commits and in its index ~/project
+            2> warning: git still has it
+            2> hint: rewrite the history of ~/project with `git filter-repo --invert-paths --path FILE` and of index.md with
+            2> `--replace-text`, drop stashes (`git stash list`), then `git reflog expire --expire=now --all` and
+            2> `git gc --prune=now`; remotes and clones have it until they are replaced
+        "#]],
     );
     // Asked again, it is still not called forgotten.
     let again = scratch.json("forget decision/sign-every-token --yes");

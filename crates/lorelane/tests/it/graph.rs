@@ -50,7 +50,7 @@ fn links_find_a_file_however_memories_write_it() {
     for nobody in ["src/in-code.py", "src/auth.pyc", "decision/nobody", "''", "'../../..'"] {
         scratch.lorelane(&format!("links {nobody}")).expect(1);
     }
-    // Where the file lies, its own name is enough.
+    // In the folder of the file, its own name is enough.
     scratch.put("src/auth.py", "");
     let mut inside = scratch.command(&["links", "auth.py"]);
     assert_eq!(inside.current_dir(scratch.project().join("src")).status().unwrap().code(), Some(0));

@@ -15,8 +15,16 @@ const MEMORY_MAX_KB: u32 = 100 << 10;
 /// Longer than anything takes on a busy machine; only what hangs is ended by it.
 const PATIENCE_S: u32 = 120;
 const CLIENTS: [&str; 5] = ["claude-code", "codex", "gemini", "copilot", "opencode"];
-const EVENTS: [&str; 7] =
-    ["session-start", "prompt", "before-tool", "after-tool", "stop", "pre-compact", "session-end"];
+const EVENTS: [&str; 8] = [
+    "session-start",
+    "prompt",
+    "before-tool",
+    "after-tool",
+    "tool-failure",
+    "stop",
+    "pre-compact",
+    "session-end",
+];
 const HOOKS_OF_GIT: [&str; 4] = ["pre-commit", "post-commit", "post-index-change", "reference-transaction"];
 
 /// How much of everything the clone brings.
@@ -283,6 +291,7 @@ fn typed(command: &str) -> Vec<String> {
         "append" => &["append notes/plan more"],
         "reject" => &["reject use-a-queue --because no"],
         "forget" => &["forget use-jwt --dry-run", "forget use-jwt --yes"],
+        "supersede" => &["supersede use-jwt --by use-a-queue"],
         "merge" => &["merge plan --into other"],
         "log" => &["log", "log --verify"],
         "status" => &["status"],

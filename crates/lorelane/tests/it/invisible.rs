@@ -6,7 +6,7 @@ use crate::scratch::{Said, Scratch, USE_JWT};
 use lorelane_core::json::Json;
 use lorelane_core::memory::Category;
 
-/// What Unicode lets a reader ignore, the blanks that are no white space, and what is no character.
+/// What Unicode lets a reader ignore, the blank characters that are not white space, and what is not a character.
 const UNSEEN: &[(u32, u32)] = &[
     (0xad, 0xad),
     (0x34f, 0x34f),
@@ -87,7 +87,7 @@ fn no_command_prints_what_nobody_sees() {
         assert_seen(line, &scratch.lorelane(&format!("{line} --json")));
     }
     assert_seen("batch", &scratch.lorelane_with_input("search --batch -", r#"{"id": 1, "query": "JWT"}"#));
-    // In JSON nothing is lost: it stands there by its number.
+    // In JSON nothing is lost: it is written as its code point.
     let title = scratch.json("show use-jwt");
     let title = title.at("memory.title").and_then(Json::as_text).unwrap();
     assert_eq!(title, format!("Use{} JWT", some()));

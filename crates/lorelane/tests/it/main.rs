@@ -4,11 +4,13 @@
 #![cfg(unix)]
 #![allow(clippy::unwrap_used, reason = "a helper that fails fails its test")]
 
+mod acts;
 mod bad_input;
 mod bench;
 mod compat;
 mod config;
 mod consolidate;
+mod current;
 mod docs;
 mod documents;
 mod forget;
@@ -22,6 +24,7 @@ mod model;
 mod moved;
 mod notes;
 mod payloads;
+mod remind;
 mod scratch;
 mod setup;
 mod stories;

@@ -26,7 +26,8 @@ impl Scratch {
     }
 
     fn prompt_in(&self, folder: &Path) {
-        let members = [("cwd", Json::text(folder.to_str().unwrap())), ("prompt", Json::text(PROMPT))];
+        let folder = Json::text(folder.to_str().unwrap());
+        let members = [("cwd", folder.clone()), ("session_id", folder), ("prompt", Json::text(PROMPT))];
         let said = self.hook_of("claude-code", "prompt", &payload(self, &members)).expect(0);
         assert!(said.out.contains("decision/use-jwt"), "{}", said.text());
     }

@@ -2,6 +2,7 @@
 
 use crate::scratch::{Said, Scratch};
 use lorelane_core::json::{Json, JsonFormat};
+use std::cell::Cell;
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -17,7 +18,9 @@ fn files(folder: &Path) -> Vec<PathBuf> {
     let mut files: Vec<PathBuf> = fs::read_dir(folder)
         .unwrap()
         .map(|entry| entry.unwrap().path())
-        .filter(|path| path.is_file() && path.file_name().is_none_or(|name| name != "environment.json"))
+        .filter(|path| path.is_file())
+        // What was recorded beside payloads.
+        .filter(|path| !["environment.json", "delivery.json"].iter().any(|name| path.ends_with(name)))
         .collect();
     files.sort();
     files
@@ -30,6 +33,7 @@ fn event(name: &str) -> Option<&'static str> {
         "UserPromptSubmit" | "BeforeAgent" | "userPromptSubmitted" => "prompt",
         "PreToolUse" | "BeforeTool" | "preToolUse" => "before-tool",
         "PostToolUse" | "AfterTool" | "postToolUse" => "after-tool",
+        "PostToolUseFailure" => "tool-failure",
         "Stop" | "AfterAgent" | "agentStop" => "stop",
         "PreCompact" | "PreCompress" => "pre-compact",
         "SessionEnd" | "sessionEnd" => "session-end",
@@ -93,6 +97,10 @@ fn every_client_is_reminded_at_a_prompt() {
         let reminded =
             said.out.contains("<lorelane-memory>") && said.out.contains("sign-sessions-with-paseto");
         assert_eq!(reminded, event == "prompt" && !machine, "{client} {name}: {}", said.text());
+        // The recordings have few session ids, and a session is reminded of a memory only once.
+        for project in fs::read_dir(scratch.home().join("state/projects")).into_iter().flatten() {
+            let _ = fs::remove_file(project.unwrap().path().join("ledger.jsonl"));
+        }
     });
 }
 
@@ -133,6 +141,30 @@ fn every_client_is_told_in_its_form_that_a_hand_written_memory_is_denied() {
             said.out.contains(denied) && said.out.contains(form) && said.out.contains("lorelane create");
         assert_eq!(is_denied, event == "before-tool" && !reads, "{client} {name}: {}", said.text());
         assert_eq!(said.code, Some(0));
+    });
+}
+
+/// Codex does not tell whether a command failed.
+#[test]
+fn a_runbook_comes_with_the_recorded_failure_of_every_client_that_tells() {
+    let scratch = store();
+    let line = "create runbook --title 'Free the disk' --set 'trigger=a full disk' --set 'steps=[\"Prune\"]' \
+                --set 'verification=df' --set 'symptoms=[\"no space left on device\"]'";
+    scratch.lorelane(line).expect(0);
+    scratch.hook("prompt", &[("prompt", Json::text("hello"))]).expect(0);
+    let count = Cell::new(0);
+    let own_session = |_: &str, payload: &mut Json| {
+        let Json::Object(object) = payload else { return };
+        count.set(count.get() + 1);
+        for key in ["session_id", "sessionId"] {
+            if object.contains(key) {
+                object.set(key, Json::text(format!("s-{}", count.get())));
+            }
+        }
+    };
+    each(&scratch, &own_session, &|client, _, name, said| {
+        let comes = said.out.contains("runbook/free-the-disk") && said.out.contains("additionalContext");
+        assert_eq!(comes, name.ends_with(".failed") && client != "codex", "{client} {name}: {}", said.text());
     });
 }
 
@@ -202,8 +234,16 @@ fn every_client_that_can_go_on_is_asked_in_its_form() {
 #[test]
 fn broken_payloads_disturb_no_client() {
     let scratch = store();
-    let events =
-        ["session-start", "prompt", "before-tool", "after-tool", "stop", "pre-compact", "session-end"];
+    let events = [
+        "session-start",
+        "prompt",
+        "before-tool",
+        "after-tool",
+        "tool-failure",
+        "stop",
+        "pre-compact",
+        "session-end",
+    ];
     let broken = files(&folder().join("broken"));
     assert!(broken.len() > 20);
     for (number, file) in broken.iter().enumerate() {

@@ -16,7 +16,7 @@ pub const CONFIG: &str = ".claude/memory/memory-config.json";
 pub const MARKS: &str = ".lorelane/marks.jsonl";
 pub const USE_JWT: &str = ".claude/memory/decisions/use-jwt.json";
 
-/// It lies in the shared temporary folder, because that is where the scripts take drafts from.
+/// It is in the shared temporary folder, because that is where the scripts take drafts from.
 pub struct Scratch {
     pub folder: PathBuf,
     pub now: &'static str,

@@ -2,6 +2,7 @@
 
 use crate::scratch::{Said, Scratch};
 use expect_test::expect;
+use lorelane_core::digest::Revision;
 use lorelane_core::json::Json;
 use std::collections::BTreeMap;
 use std::fs;
@@ -132,7 +133,7 @@ fn removal_gives_back_tree_and_bytes_of_every_settings_file() {
         scratch.lorelane(&format!("setup {client}")).expect(0);
         let after = state(&scratch);
         assert_ne!(before, after, "{file}, {name}");
-        // Codex's TOML was read and written anew: line ends and byte order mark were lost, in the backup too.
+        // Codex's TOML was read and written again: line ends and byte order mark were lost, in the backup too.
         assert_eq!(backups(&scratch), [text], "{file}, {name}: the backup");
         let again = scratch.lorelane(&format!("setup {client}")).expect(0);
         assert_eq!(again.out, format!("No change: {client} is already set up\n"));
@@ -359,6 +360,32 @@ fn our_own_file_that_was_changed_is_mended_and_the_change_is_kept() {
 }
 
 #[test]
+fn doctor_finds_what_another_version_installed_and_setup_renews_it() {
+    let scratch = Scratch::with_store();
+    scratch.lorelane("setup opencode").expect(0);
+    scratch.lorelane("doctor").expect(0);
+    let path = home(&scratch, ".config/opencode/plugins/lorelane.js");
+    let ours = fs::read_to_string(&path).unwrap();
+    // As an older version left it, with its digest in the record.
+    let older = "// older\n";
+    fs::write(&path, older).unwrap();
+    let record = scratch.home().join("state/agents/opencode.json");
+    let text = fs::read_to_string(&record).unwrap();
+    let digest = |text: &str| Revision::of(text.as_bytes()).to_string();
+    assert!(text.contains(&digest(&ours)), "{text}");
+    fs::write(&record, text.replace(&digest(&ours), &digest(older))).unwrap();
+    let said = scratch.lorelane("doctor").expect(1);
+    assert!(
+        said.out.contains("opencode: what `setup` installed is from another version of lorelane"),
+        "{}",
+        said.text()
+    );
+    scratch.lorelane("setup opencode").expect(0);
+    assert_eq!(fs::read_to_string(&path).unwrap(), ours);
+    scratch.lorelane("doctor").expect(0);
+}
+
+#[test]
 fn a_folder_that_the_client_names_is_used() {
     let scratch = Scratch::new();
     let elsewhere = scratch.folder.join("elsewhere");
@@ -528,7 +555,7 @@ fn latency_runs_what_is_installed_as_the_client_would() {
     let timings = scratch.json("doctor --latency");
     let hooks = timings.at("hooks").unwrap().as_list().unwrap();
     let log = fs::read_to_string(log).unwrap();
-    assert_eq!(hooks.len(), 7 + 7 + 6 + 6 + 6);
+    assert_eq!(hooks.len(), 8 + 7 + 6 + 6 + 6);
     assert_eq!(log.lines().count(), 50 * hooks.len());
     for hook in hooks {
         let client = hook.at("client").unwrap().as_text().unwrap();

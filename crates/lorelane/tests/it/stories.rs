@@ -125,9 +125,10 @@ fn a_memory_lives_from_its_creation_to_its_end() {
             $ lorelane list
               2026-03-01 decision/use-jwt Use JWT #auth
             $ lorelane search 'jwt auth' --explain
-             1463  decision/use-jwt:12-18  Use JWT
+              87%  decision/use-jwt:12-18  Use JWT
                    accepted Slow Tokens Stateless Simple
-                   = 286 words (jwt, auth) + 286 around + 286 section + 143 memory + 126 meaning + 316 meaning around + 20 recent
+                   relevance 87 %: has jwt, auth; much closer in meaning than other memories
+                   2245 = 286 words (jwt, auth) + 286 around + 286 section + 143 memory + 350 meaning + 874 meaning around + 20 recent
             $ lorelane update use-jwt --set context='Sessions were slow' --add-tag tokens --because 'measured it'
             Updated decision/use-jwt
             $ lorelane show use-jwt
@@ -189,7 +190,7 @@ fn a_memory_lives_from_its_creation_to_its_end() {
             Nothing relevant found
             exit 1
             $ lorelane search paseto --include-retired
-              940  decision/adopt-paseto-for-all-services:13-19 [retired]  Adopt PASETO for all services
+             (29%) decision/adopt-paseto-for-all-services:13-19 [retired]  Adopt PASETO for all services
                    accepted Sessions were slow Tokens Stateless Simple
             $ lorelane retire use-jwt
             No change: decision/adopt-paseto-for-all-services is already retired
@@ -274,7 +275,7 @@ fn the_folder_is_shared_with_claude_codes_own_memory() {
     }
 }
 
-// `doctor` named `decisions/notes.txt` and not a memory that stood beside the folder where it would be read.
+// `doctor` named `decisions/notes.txt` and not a memory beside the folder where it would be read.
 #[test]
 fn doctor_names_files_that_lie_where_nobody_reads_them() {
     let scratch = Scratch::with_jwt();
@@ -636,7 +637,7 @@ fn a_new_session_pushes_the_oldest_out_in_one_receipt_and_one_undo() {
         &expect![[r#"
             Created session_summary/session-5
             Retired session_summary/session-0: Session rolling window: exceeded max_retained limit
-            2> fixed: tags: empty after dedup, set to ['untagged']
+            2> fixed: tags: no usable tag, set to ['untagged']
             2> warning: Session session-0 contains unique content not captured elsewhere: Rotated signing keys. Consider saving these before retirement.
         "#]],
     );
@@ -913,7 +914,7 @@ fn status_tells_the_store_on_one_screen() {
 
             Files lorelane may write
               ~/project/.claude/memory  (memories, index.md, memory-config.json)
-              ~/project/.lorelane  (marks: pins, former addresses, origins, rejections)
+              ~/project/.lorelane  (marks: pins, former addresses, origins, rejections, successors)
               ~/project/lorelane.toml  (settings of lorelane)
               ~/project/.memories  (notes)
               ~/home/state/lanes/LANE  (journal of the notes: log, undo)
@@ -1022,7 +1023,7 @@ fn the_tour_tells_its_story() {
     assert_eq!(before, scratch.tree(), "the tour leaves nothing behind");
 }
 
-/// The commands of the help, with the group each stands in.
+/// The commands of the help, with the group of each.
 fn helped(scratch: &Scratch) -> Vec<(String, String)> {
     let help = scratch.lorelane("--help").expect(0).out;
     let (mut group, mut commands) = (String::new(), Vec::new());

@@ -10,7 +10,7 @@ const WORDS: &str = "Zebra instructions for agents";
 const WEAK: &str = r#"{"auto_commit": true, "delete": {"grace_period_days": 0},
     "categories": {"decision": {"description": "Zebra instructions for agents"}}}"#;
 const WEAK_TOML: &str = "secrets = \"allow\"\n[stop]\nunattended = \"ask\"\n[notes]\nstorage = \"user\"\n[briefing]\nmax_tokens = 500\n";
-/// What is held back of both, in the order in which it is told.
+/// What is held back of both, in the order in which it is listed.
 const HELD: [&str; 6] = [
     "auto_commit",
     "categories.decision.description",
@@ -172,9 +172,16 @@ fn what_is_held_back_is_said_by_everything_that_tells_how_the_project_is() {
 #[test]
 fn hooks_use_what_counts_and_say_nothing_of_the_rest() {
     let scratch = cloned(WEAK, WEAK_TOML);
-    for event in
-        ["session-start", "prompt", "before-tool", "after-tool", "stop", "pre-compact", "session-end"]
-    {
+    for event in [
+        "session-start",
+        "prompt",
+        "before-tool",
+        "after-tool",
+        "tool-failure",
+        "stop",
+        "pre-compact",
+        "session-end",
+    ] {
         let payload = r#"{"session_id": "s", "prompt": "how do we use JWT?", "cwd": ".", "tool_name": "Bash", "tool_input": {"command": "ls"}}"#;
         let said = scratch.lorelane_with_input(&format!("hook {event}"), payload).expect(0).text();
         assert!(!said.contains("held back") && !said.contains("Zebra"), "{event}: {said}");

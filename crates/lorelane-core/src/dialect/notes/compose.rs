@@ -51,11 +51,7 @@ pub fn titled(draft: &str, title: &str) -> String {
     }
 }
 
-pub(super) fn create(
-    address: &Address,
-    draft: &Draft,
-    circumstances: &WriteContext,
-) -> Result<Composed, Refusal> {
+pub(super) fn create(address: &Address, draft: &Draft, context: &WriteContext) -> Result<Composed, Refusal> {
     refuse_name(address)?;
     let (Draft::Whole(draft) | Draft::Edited { text: draft, .. }) = draft else {
         return Err(Refusal::Missing { address: address.clone() });
@@ -68,7 +64,7 @@ pub(super) fn create(
     let note_type = note_type(&document).unwrap_or_default();
     let created = text_of(&document, "created_at").is_some();
     let (given, kept) = (tags(&document), joined(Vec::new(), &tags(&document)));
-    let now = circumstances.now.to_string();
+    let now = context.now.to_string();
     let mut edits =
         vec![("type", FieldEdit::Text(note_type.name())), ("status", FieldEdit::Text(Status::Active.name()))];
     if given != kept || document.get("tags").is_none() {
@@ -90,7 +86,7 @@ pub(super) fn revise(
     address: &Address,
     old: &MemoryFile,
     draft: &Draft,
-    circumstances: &WriteContext,
+    context: &WriteContext,
 ) -> Result<Composed, Refusal> {
     let MemoryFile { document: old, memory: before } = old;
     let document = note_of(old, address)?;
@@ -155,10 +151,10 @@ pub(super) fn revise(
         notices.push(Notice::warning("created_at was not changed: an update cannot set it"));
         after.created = before.created;
     }
-    date_the_lifecycle(before, &mut after, circumstances.now);
+    date_the_lifecycle(before, &mut after, context.now);
     // A note without frontmatter does not get one for a date: the file's mtime tells when it changed.
     if document.frontmatter.is_some() || new.frontmatter.is_some() {
-        after.updated = Some(circumstances.now);
+        after.updated = Some(context.now);
     }
     // An edited note is written from its draft, which keeps new comments in the frontmatter.
     let template = match is_whole {

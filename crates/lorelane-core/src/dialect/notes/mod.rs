@@ -97,11 +97,11 @@ impl Dialect for Notes {
         address: &Address,
         old: Option<&MemoryFile>,
         draft: ParsedDraft<'_>,
-        circumstances: &WriteContext,
+        context: &WriteContext,
     ) -> Result<Composed, Refusal> {
         match old {
-            None => compose::create(address, draft.draft, circumstances),
-            Some(old) => compose::revise(address, old, draft.draft, circumstances),
+            None => compose::create(address, draft.draft, context),
+            Some(old) => compose::revise(address, old, draft.draft, context),
         }
     }
 

@@ -10,6 +10,7 @@ use crate::memory::{Address, Body, Memory, MemoryKind, NoteType, trash};
 use crate::refusal::{FieldFault, Refusal};
 use crate::text::{cut, one_line};
 use crate::time::{TimeFault, Timestamp};
+use crate::validity::{NotCurrent, Validity, is_conflicted};
 use crate::yaml::{BYTE_ORDER_MARK, FieldEdit, KEYS_MAX, ScalarStyle, YamlValue};
 
 /// The keys that are fields of [`Memory`]; all others go to `extra`.
@@ -58,6 +59,7 @@ pub(super) fn memory(document: &NoteDocument<'_>, address: Address) -> Memory {
         links: links::links(&body),
         about: Vec::new(),
         lifecycle: lifecycle(document, &address),
+        validity: validity(document),
         confidence: None,
         created: time("created_at"),
         updated: time("updated_at"),
@@ -80,7 +82,11 @@ pub(super) fn problems(document: &NoteDocument<'_>) -> Vec<String> {
         let known = NoteType::ALL.map(NoteType::name).join(", ");
         problems.push(format!("type: not one of {known}; it is read as journal"));
     }
-    if status(document).is_none() && says_else("status") {
+    if is_conflicted(document.text) {
+        problems.push(NotCurrent::Conflicted.says().to_owned());
+    }
+    let ends = text_of(document, "status").and_then(NotCurrent::of_status).is_some();
+    if status(document).is_none() && !ends && says_else("status") {
         problems.push("status: not one of active, retired, archived; it is read as active".to_owned());
     }
     for key in ["created_at", "updated_at", "retired_at", "archived_at"] {
@@ -131,6 +137,16 @@ pub(super) fn tags(document: &NoteDocument<'_>) -> Vec<String> {
 fn title_without_key(body: &str, address: &Address) -> String {
     let heading = markdown::title(body).map(one_line).filter(|title| !title.is_empty());
     heading.unwrap_or_else(|| name::stem(address).to_owned())
+}
+
+fn validity(document: &NoteDocument<'_>) -> Validity {
+    let active = match text_of(document, "active") {
+        Some("false" | "False" | "FALSE") => Some(false),
+        _ => None,
+    };
+    let said = Validity::new(text_of(document, "status"), active, text_of(document, "expires"));
+    // Whatever the frontmatter says: with two versions in one file, it may be that of the other one.
+    if is_conflicted(document.text) { Validity { ended: Some(NotCurrent::Conflicted), ..said } } else { said }
 }
 
 fn lifecycle(document: &NoteDocument<'_>, address: &Address) -> Lifecycle {

@@ -27,8 +27,8 @@ impl Records {
 
 fn judged(path: &RelPath, bytes: &[u8]) -> Result<(), String> {
     let address = Records::address_of(path)
-        .ok_or("a memory lies in the folder of its category, under a name of a-z, 0-9 and -")?;
-    let category = address.category().ok_or("its folder is no category's")?;
+        .ok_or("a memory belongs in the folder of its category, with a name of a-z, 0-9 and -")?;
+    let category = address.category().ok_or("its folder is not the folder of a category")?;
     let text = std::str::from_utf8(bytes)
         .map_err(|fault| format!("it is not UTF-8 from byte {}", fault.valid_up_to()))?;
     let Json::Object(record) = open(text)?.root.into_json() else {

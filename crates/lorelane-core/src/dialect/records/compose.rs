@@ -17,14 +17,14 @@ use std::collections::HashSet;
 pub(super) fn create(
     address: &Address,
     draft: ParsedDraft<'_>,
-    circumstances: &WriteContext,
+    context: &WriteContext,
 ) -> Result<Composed, Refusal> {
     let category = address.category().ok_or_else(|| Refusal::Missing { address: address.clone() })?;
     let (Draft::Whole(_) | Draft::Edited { .. }) = draft.draft else {
         return Err(Refusal::Missing { address: address.clone() });
     };
     let mut record = object_of_draft(draft.json, address)?;
-    let mut notices = fix::fix(&mut record, category, Occasion::Create, circumstances.now);
+    let mut notices = fix::fix(&mut record, category, Occasion::Create, context.now);
     fix::remove_controls(&mut record, None, &mut notices);
     record.set("record_status", Json::text(Status::Active.name()));
     for key in ["retired_at", "retired_reason", "archived_at", "archived_reason"] {
@@ -53,7 +53,7 @@ pub(super) fn revise(
     address: &Address,
     old: &MemoryFile,
     draft: ParsedDraft<'_>,
-    circumstances: &WriteContext,
+    context: &WriteContext,
 ) -> Result<Composed, Refusal> {
     let category = address.category().ok_or_else(|| Refusal::Missing { address: address.clone() })?;
     let ParsedDraft { draft, json } = draft;
@@ -96,7 +96,7 @@ pub(super) fn revise(
         Historian::Lorelane { .. } => Occasion::Edit,
     };
     let drafted = new.clone();
-    let mut notices = fix::fix(&mut new, category, occasion, circumstances.now);
+    let mut notices = fix::fix(&mut new, category, occasion, context.now);
     fix::remove_controls(&mut new, Some(&old), &mut notices);
     fix::leave_unchanged(&mut new, &drafted, &old, &mut notices);
     // Also for unchanged fields: a value such as `"0.5"` is ignored by readers that are not lenient.
@@ -107,7 +107,7 @@ pub(super) fn revise(
         notices.extend(kept.into_iter().map(stays));
     }
     refuse_new_faults(&old, &new, category, address, &mut notices)?;
-    let events = revise::merge(&old, &new, category, historian, circumstances, &mut notices)
+    let events = revise::merge(&old, &new, category, historian, context, &mut notices)
         .map_err(|fault| Refusal::Merge { address: address.clone(), fault })?;
     let mut memory = memory(new.clone(), address.clone()).ok_or_else(|| Refusal::Unreadable {
         address: address.clone(),
@@ -124,7 +124,7 @@ pub(super) fn revise(
     let mut read_laxly = old.clone();
     fix::relax(&mut read_laxly, category, &mut Vec::new());
     memory.revised = read_laxly.get("times_updated").and_then(Json::as_u64).unwrap_or(0) + 1;
-    memory.updated = Some(circumstances.now);
+    memory.updated = Some(context.now);
     let wanted = Address::for_title(category, &memory.title);
     let wants = (title_changed_enough_for_a_new_slug(&before.title, &memory.title) && wanted != *address)
         .then_some(wanted);
@@ -141,7 +141,7 @@ fn refuse_protected(address: &Address, category: Category, draft: &Draft) -> Res
         let (field, rule, fix) = match path.as_str() {
             "schema_version" => ("schema_version", "immutable", "It is the version of the format"),
             "category" => {
-                ("category", "immutable", "Create it anew in the other category and retire this one")
+                ("category", "immutable", "Create it again in the other category and retire this one")
             }
             "id" => ("id", "immutable", "The id follows the title: set the title"),
             "created_at" => ("created_at", "immutable", "It says when the memory was made"),

@@ -27,17 +27,17 @@ pub(super) fn fix(
     now: Timestamp,
 ) -> Vec<Notice> {
     let mut notices = Vec::new();
-    let blank = |record: &Object, key: &str| match record.get(key) {
+    let is_empty = |record: &Object, key: &str| match record.get(key) {
         None | Some(Json::Null) => true,
         Some(Json::Text(text)) => text.is_empty(),
         Some(_) => false,
     };
-    if blank(record, "schema_version") {
+    if is_empty(record, "schema_version") {
         record.set("schema_version", Json::text(SCHEMA_VERSION));
         notices.push(Notice::fixed("schema_version", "set to '1.0'"));
     }
     for key in ["updated_at", "created_at"] {
-        if blank(record, key) && (key == "updated_at" || occasion == Occasion::Create) {
+        if is_empty(record, key) && (key == "updated_at" || occasion == Occasion::Create) {
             record.set(key, Json::text(now.to_string()));
             notices.push(Notice::fixed(key, "set to current UTC"));
         }
@@ -94,7 +94,7 @@ fn fix_title(record: &mut Object, notices: &mut Vec<Notice>) {
     }
     let safe = safe_for_listing(trimmed);
     if safe != trimmed {
-        notices.push(Notice::fixed("title", "stripped control chars/index-injection markers"));
+        notices.push(Notice::fixed("title", "removed control characters and the markers of index.md"));
     }
     if safe != title {
         record.set("title", Json::Text(safe));
@@ -108,13 +108,13 @@ fn fix_tags(record: &mut Object, occasion: Occasion, notices: &mut Vec<Notice>) 
     let mut tags: Vec<String> = tags.into_iter().collect();
     if tags.is_empty() {
         tags.push(NO_TAG.to_owned());
-        notices.push(Notice::fixed("tags", "empty after dedup, set to ['untagged']"));
+        notices.push(Notice::fixed("tags", "no usable tag, set to ['untagged']"));
     }
     // The scripts truncate a draft's tags. An edit is rejected by the tag limit later: its author chooses which
     // tag to drop.
     if tags.len() > TAG_MAX && occasion != Occasion::Edit {
         tags.truncate(TAG_MAX);
-        notices.push(Notice::fixed("tags", "truncated to TAG_CAP (12)"));
+        notices.push(Notice::fixed("tags", format!("at most {TAG_MAX}, the rest were dropped")));
     }
     record.set("tags", Json::texts(tags));
 }
@@ -279,7 +279,10 @@ pub(super) fn leave_unchanged(
         record.set(key, value.clone());
         notices.retain(|notice| match notice {
             Notice::Fixed { field, .. } => field.split('.').next() != Some(key),
-            Notice::Warning(_) | Notice::NoSuchFiles(_) | Notice::Leaving { .. } => true,
+            Notice::Warning(_)
+            | Notice::NoSuchFiles(_)
+            | Notice::Leaving { .. }
+            | Notice::NearDuplicate { .. } => true,
         });
     }
 }

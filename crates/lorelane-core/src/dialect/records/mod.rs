@@ -118,7 +118,7 @@ impl Dialect for Records {
     fn read(&self, path: &RelPath, bytes: Vec<u8>) -> ParsedFile {
         let (mut file, decoded) = ParsedFile::new(bytes);
         let Some(address) = Records::address_of(path) else {
-            file.problem(path, "its name is no slug in the folder of a category".to_owned());
+            file.problem(path, "it is not in the folder of a category, or its name is not a slug".to_owned());
             return file;
         };
         let json = match decoded.and_then(|()| open(&file.document.text)) {
@@ -172,11 +172,11 @@ impl Dialect for Records {
         address: &Address,
         old: Option<&MemoryFile>,
         draft: ParsedDraft<'_>,
-        circumstances: &WriteContext,
+        context: &WriteContext,
     ) -> Result<Composed, Refusal> {
         match old {
-            None => compose::create(address, draft, circumstances),
-            Some(old) => compose::revise(address, old, draft, circumstances),
+            None => compose::create(address, draft, context),
+            Some(old) => compose::revise(address, old, draft, context),
         }
     }
 

@@ -8,6 +8,7 @@ use crate::memory::{Address, Body, HistoryEntry, Memory, MemoryKind};
 use crate::refusal::{FieldFault, Refusal};
 use crate::text::cut;
 use crate::time::Timestamp;
+use crate::validity::{self, Validity};
 
 /// Key lookup is linear, so writing to a 1 MiB file of nothing but keys would take minutes.
 const KEYS_MAX: usize = 1_000;
@@ -18,8 +19,11 @@ pub(super) fn open(text: &str) -> Result<json::JsonDocument, String> {
     if text.len() > RECORD_MAX_BYTES {
         return Err(format!("it is larger than {} KiB", RECORD_MAX_BYTES / 1024));
     }
-    let document =
-        json::JsonDocument::parse(without_mark(text)).map_err(|fault| format!("it is not JSON: {fault}"))?;
+    let not_json = |fault| match validity::is_conflicted(text) {
+        true => "it has conflict markers of git: resolve the conflict".to_owned(),
+        false => format!("it is not JSON: {fault}"),
+    };
+    let document = json::JsonDocument::parse(without_mark(text)).map_err(not_json)?;
     if is_crowded(&document.root) {
         return Err(format!("it has an object of more than {KEYS_MAX} keys"));
     }
@@ -58,7 +62,7 @@ pub(super) fn object_of<'d>(
 pub(super) fn memory(mut record: Object, address: Address) -> Option<Memory> {
     let category = address.category()?;
     let time = |record: &Object, key: &str| record.text(key).and_then(Timestamp::parse).map(|(at, _)| at);
-    let circumstances = |record: &mut Object, at: &str, reason: &str| {
+    let when_and_why = |record: &mut Object, at: &str, reason: &str| {
         (time(record, at), record.remove(reason).and_then(Json::into_text))
     };
     let lifecycle = match record.get("record_status") {
@@ -66,23 +70,25 @@ pub(super) fn memory(mut record: Object, address: Address) -> Option<Memory> {
         Some(status) => match Status::parse(status.as_text()?)? {
             Status::Active => Lifecycle::Active,
             Status::Retired => {
-                let (at, reason) = circumstances(&mut record, "retired_at", "retired_reason");
+                let (at, reason) = when_and_why(&mut record, "retired_at", "retired_reason");
                 Lifecycle::Retired { at, reason }
             }
             Status::Archived => {
-                let (at, reason) = circumstances(&mut record, "archived_at", "archived_reason");
+                let (at, reason) = when_and_why(&mut record, "archived_at", "archived_reason");
                 Lifecycle::Archived { at, reason }
             }
         },
     };
     let texts = |value: Option<Json>| value.map(|value| value.to_texts()).unwrap_or_default();
+    let content = match record.remove("content") {
+        Some(Json::Object(content)) => content,
+        _ => Object::new(),
+    };
     let memory = Memory {
         kind: MemoryKind::Record(category),
         title: record.remove("title").and_then(Json::into_text).unwrap_or_else(|| address.name().to_owned()),
-        body: Body::Fields(match record.remove("content") {
-            Some(Json::Object(content)) => content,
-            _ => Object::new(),
-        }),
+        validity: Validity::of_content(&content),
+        body: Body::Fields(content),
         tags: texts(record.remove("tags")),
         links: Vec::new(),
         about: texts(record.remove("related_files")),

@@ -50,13 +50,13 @@ pub(super) fn merge(
     new: &Object,
     category: Category,
     historian: Historian<'_>,
-    circumstances: &WriteContext,
+    context: &WriteContext,
     notices: &mut Vec<Notice>,
 ) -> Result<Vec<HistoryEntry>, MergeFault> {
-    let eviction = merge_tags(old, new, historian, circumstances)?;
+    let eviction = merge_tags(old, new, historian, context)?;
     let evicted = eviction.is_some();
     let mut events = Vec::from_iter(eviction);
-    merge_files(old, new, circumstances)?;
+    merge_files(old, new, context)?;
     merge_history(old, new)?;
     warn_of_shrunk_lists(old, new, notices);
     for path in watched(old, new, category, historian) {
@@ -72,7 +72,7 @@ pub(super) fn merge(
             Historian::Lorelane { because: Some(because) } => cut(because, REASON_MAX),
             _ => format!("{path} changed"),
         };
-        events.push(HistoryEntry::new(circumstances.now, &summary).with(&path, before, after));
+        events.push(HistoryEntry::new(context.now, &summary).with(&path, before, after));
     }
     let (old_count, given) = (history(old).len(), history(new).len());
     if given + events.len() <= old_count && historian == Historian::Drafter {
@@ -112,7 +112,7 @@ fn merge_tags(
     old: &Object,
     new: &Object,
     historian: Historian<'_>,
-    circumstances: &WriteContext,
+    context: &WriteContext,
 ) -> Result<Option<HistoryEntry>, MergeFault> {
     // Compared in normalized form: a tag that only changes case is not removed.
     let set = |record: &Object| -> BTreeSet<String> {
@@ -156,15 +156,14 @@ fn merge_tags(
         Historian::Lorelane { because: Some(because) } => because.to_owned(),
         _ => format!("Tags evicted at cap: removed [{}], added [{}]", quoted(&removed), quoted(&added)),
     };
-    let event = HistoryEntry::new(circumstances.now, &cut(&summary, REASON_MAX));
+    let event = HistoryEntry::new(context.now, &cut(&summary, REASON_MAX));
     Ok(Some(event.with("tags", list(&removed), list(&added))))
 }
 
-fn merge_files(old: &Object, new: &Object, circumstances: &WriteContext) -> Result<(), MergeFault> {
+fn merge_files(old: &Object, new: &Object, context: &WriteContext) -> Result<(), MergeFault> {
     let files = |record: &Object| record.get("related_files").map(Json::to_texts).unwrap_or_default();
     let stays = files(new);
-    let lost =
-        files(old).into_iter().find(|file| !stays.contains(file) && !circumstances.gone.contains(file));
+    let lost = files(old).into_iter().find(|file| !stays.contains(file) && !context.gone.contains(file));
     match lost {
         None => Ok(()),
         Some(file) => Err(MergeFault {

@@ -164,17 +164,17 @@ impl Cache {
     }
 
     /// Drops what was not synced, for each file and folder at random.
-    pub(super) fn power_cut(&mut self, luck: &mut SeededRng) {
+    pub(super) fn power_cut(&mut self, rng: &mut SeededRng) {
         let mut ids: Vec<Id> = self.nodes.keys().copied().collect();
         ids.sort_unstable();
         for id in ids {
             match &mut self.nodes.get_mut(&id).expect("listed above").body {
                 FileBody::File { content, durable } => {
-                    *content = after_power_cut(content, durable, luck);
+                    *content = after_power_cut(content, durable, rng);
                     durable.clone_from(content);
                 }
                 FileBody::Folder { entries, durable, pending } => {
-                    let kept = luck.below(pending.len() + 1);
+                    let kept = rng.below(pending.len() + 1);
                     for change in pending.drain(..).take(kept) {
                         change.apply(durable);
                     }
@@ -256,7 +256,7 @@ impl EntryChange {
     }
 }
 
-fn after_power_cut(content: &[u8], durable: &[u8], luck: &mut SeededRng) -> Vec<u8> {
+fn after_power_cut(content: &[u8], durable: &[u8], rng: &mut SeededRng) -> Vec<u8> {
     if content == durable {
         return content.to_vec();
     }
@@ -266,8 +266,8 @@ fn after_power_cut(content: &[u8], durable: &[u8], luck: &mut SeededRng) -> Vec<
     let is_overwritten = rest.len() == old_rest.len();
     let same = rest.iter().rev().zip(old_rest.iter().rev()).take_while(|(a, b)| a == b).count();
     let end = content.len() - if is_overwritten { same } else { 0 };
-    let cut = safe + luck.below(end - safe + 1);
-    match luck.below(5) {
+    let cut = safe + rng.below(end - safe + 1);
+    match rng.below(5) {
         0 => durable.to_vec(),
         1 => content.to_vec(),
         2 if is_overwritten => [&content[..cut], &durable[cut..]].concat(),

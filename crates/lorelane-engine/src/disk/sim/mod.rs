@@ -80,7 +80,7 @@ struct Machine {
 
 struct World {
     cache: Cache,
-    luck: SeededRng,
+    rng: SeededRng,
     clock_ns: i64,
     calls: u64,
     syncs: u64,
@@ -112,7 +112,7 @@ impl SimDisk {
     pub fn new(seed: u64) -> SimDisk {
         let world = World {
             cache: Cache::new(),
-            luck: SeededRng::new(seed),
+            rng: SeededRng::new(seed),
             clock_ns: START_NS,
             calls: 0,
             syncs: 0,
@@ -266,8 +266,8 @@ impl SimDisk {
     ) -> io::Result<()> {
         let mut world = self.enter(verb, path)?;
         if let Some(crash) = world.due(verb) {
-            let kept = world.luck.below(bytes.len() + 1);
-            if world.luck.one_in(2) {
+            let kept = world.rng.below(bytes.len() + 1);
+            if world.rng.one_in(2) {
                 // The dying process does not see this result.
                 let _ = act(&mut world, &bytes[..kept]);
             }
@@ -311,8 +311,8 @@ impl World {
             .map(|seat| seat.process)
             .collect();
         let stays = self.running.is_some_and(|running| awake.contains(&running));
-        if !stays || self.luck.one_in(4) {
-            self.running = Some(*self.luck.pick(&awake));
+        if !stays || self.rng.one_in(4) {
+            self.running = Some(*self.rng.pick(&awake));
         }
     }
 
@@ -334,7 +334,7 @@ impl World {
             Crash::PowerCut => {
                 self.dead.extend(0..self.processes);
                 self.locks.clear();
-                self.cache.power_cut(&mut self.luck);
+                self.cache.power_cut(&mut self.rng);
             }
         }
     }
@@ -502,7 +502,7 @@ impl Disk for SimDisk {
 
     fn nonce(&self) -> [u8; 16] {
         let mut world = self.world();
-        let (low, high) = (world.luck.number(), world.luck.number());
+        let (low, high) = (world.rng.number(), world.rng.number());
         (u128::from(high) << 64 | u128::from(low)).to_le_bytes()
     }
 }

@@ -82,10 +82,10 @@ impl Bert {
     }
 
     /// The embedding of one sentence: the mean of its token states, normalized.
-    pub fn direction(&self, sentence: Vec<u32>) -> Vec<f32> {
-        let mut direction = Vec::new();
-        self.each_state(&[sentence], |_, states| direction = mean_direction(states, self.width()));
-        direction
+    pub fn embed(&self, sentence: Vec<u32>) -> Vec<f32> {
+        let mut vector = Vec::new();
+        self.each_state(&[sentence], |_, states| vector = mean_vector(states, self.width()));
+        vector
     }
 
     /// Calls `each` with each sentence's number and the last states of its tokens, one row each. Tokens are ids of
@@ -275,7 +275,7 @@ fn normal(x: f64) -> f64 {
 }
 
 /// The embedding of a sentence with these states.
-pub fn mean_direction(states: &[f32], width: usize) -> Vec<f32> {
+pub fn mean_vector(states: &[f32], width: usize) -> Vec<f32> {
     let mut sum = vec![0.0f32; width];
     for state in states.chunks_exact(width) {
         add(&mut sum, state);

@@ -9,7 +9,7 @@ mod tensors;
 mod vocabulary;
 mod wheel;
 
-pub use bert::{Bert, ModelShape, mean_direction};
+pub use bert::{Bert, ModelShape, mean_vector};
 pub use matrix::{Matrix, View, multiply};
 pub use tensors::Tensors;
 pub use vocabulary::Vocabulary;
@@ -61,10 +61,10 @@ impl Embedder for NeuralModel {
 
     fn embed(&self, text: &str) -> Option<Vec<f32>> {
         let pieces = self.vocabulary.pieces(text);
-        let direction = || self.bert.direction(self.vocabulary.framed(&pieces, self.pieces_max));
+        let vector = || self.bert.embed(self.vocabulary.framed(&pieces, self.pieces_max));
         // `[CLS]` and `[SEP]` alone would have an embedding, and all texts without a known word would mean the
         // same.
-        (!pieces.is_empty()).then(direction).filter(|values| values.iter().all(|value| value.is_finite()))
+        (!pieces.is_empty()).then(vector).filter(|values| values.iter().all(|value| value.is_finite()))
     }
 }
 

@@ -35,7 +35,7 @@ impl FaultSwitch {
         FaultSwitch::SkipMarksSync,
         FaultSwitch::SkipMarksFolderSync,
         FaultSwitch::SkipRecoverySync,
-        FaultSwitch::SkipShelterSync,
+        FaultSwitch::SkipFallbackSync,
         FaultSwitch::SkipRename,
         FaultSwitch::SkipLock,
         FaultSwitch::SkipMarksLock,
@@ -52,7 +52,7 @@ pub struct Summary {
     pub kills: u64,
     pub power_cuts: u64,
     pub recoveries: u64,
-    pub sheltered: u64,
+    pub fallback_journals: u64,
 }
 
 /// The violated property, and the seed that reproduces it.
@@ -67,10 +67,10 @@ pub struct SimulationFailure {
 
 /// Attempts at least `steps` changes in many short rounds.
 pub fn simulate(seed: u64, steps: u64, switch: Option<FaultSwitch>) -> Result<Summary, SimulationFailure> {
-    let mut luck = SeededRng::new(seed);
+    let mut rng = SeededRng::new(seed);
     let mut summary = Summary::default();
     while summary.steps < steps {
-        simulate_round(luck.number(), switch, &mut summary)?;
+        simulate_round(rng.number(), switch, &mut summary)?;
     }
     Ok(summary)
 }
@@ -90,7 +90,7 @@ pub fn simulate_round(
     summary.kills += seen.kills;
     summary.power_cuts += seen.power_cuts;
     summary.recoveries += seen.recoveries;
-    summary.sheltered += seen.sheltered;
+    summary.fallback_journals += seen.fallback_journals;
     held.map_err(|what| SimulationFailure { round_seed, step: summary.steps, what })
 }
 
@@ -108,7 +108,7 @@ struct FaultPlan {
     fault: bool,
     /// From some call on, nothing can be written.
     read_only: bool,
-    sheltered: bool,
+    is_fallback: bool,
 }
 
 impl Round {
@@ -123,18 +123,18 @@ impl Round {
     }
 
     fn run(&self) -> Result<(), String> {
-        let mut luck = SeededRng::new(self.seed ^ 0x5eed);
-        for _ in 0..2 + luck.below(6) {
-            self.epoch(&mut luck)?;
+        let mut rng = SeededRng::new(self.seed ^ 0x5eed);
+        for _ in 0..2 + rng.below(6) {
+            self.epoch(&mut rng)?;
         }
-        self.judge(&mut luck)
+        self.judge(&mut rng)
     }
 
     /// Two processes compete until they have finished or died.
-    fn epoch(&self, luck: &mut SeededRng) -> Result<(), String> {
-        let weather = self.inject_faults(luck);
+    fn epoch(&self, rng: &mut SeededRng) -> Result<(), String> {
+        let plan = self.inject_faults(rng);
         let start = self.machine.calls();
-        let crashes: &[Crash] = match luck.below(5) {
+        let crashes: &[Crash] = match rng.below(5) {
             0 => &[],
             1 => &[Crash::Kill],
             2 => &[Crash::PowerCut],
@@ -143,16 +143,16 @@ impl Round {
         };
         let mut at = start + 1;
         for crash in crashes {
-            at += luck.below(if *crash == Crash::Kill { 160 } else { 120 }) as u64;
-            let when = if luck.one_in(2) { CrashPoint::SyncAfter(at) } else { CrashPoint::Call(at) };
+            at += rng.below(if *crash == Crash::Kill { 160 } else { 120 }) as u64;
+            let when = if rng.one_in(2) { CrashPoint::SyncAfter(at) } else { CrashPoint::Call(at) };
             self.machine.crash_at(when, *crash);
         }
         let mut jobs: Vec<(SimDisk, SimProcess<'_, Result<(), String>>)> = Vec::new();
         for _ in 0..2 {
             let disk = self.machine.process();
-            let mut writer_luck = SeededRng::new(luck.number());
+            let mut writer_rng = SeededRng::new(rng.number());
             let process = disk.clone();
-            jobs.push((disk, Box::new(move || self.write(&process, &mut writer_luck, weather))));
+            jobs.push((disk, Box::new(move || self.write(&process, &mut writer_rng, plan))));
         }
         let processes: Vec<SimDisk> = jobs.iter().map(|(disk, _)| disk.clone()).collect();
         let outcomes = SimDisk::compete(jobs);
@@ -166,47 +166,47 @@ impl Round {
         outcomes.into_iter().collect()
     }
 
-    fn inject_faults(&self, luck: &mut SeededRng) -> FaultPlan {
-        let mut weather = FaultPlan::default();
-        if luck.one_in(4) {
-            weather.fault = true;
-            let at = self.machine.calls() + 1 + luck.below(200) as u64;
+    fn inject_faults(&self, rng: &mut SeededRng) -> FaultPlan {
+        let mut plan = FaultPlan::default();
+        if rng.one_in(4) {
+            plan.fault = true;
+            let at = self.machine.calls() + 1 + rng.below(200) as u64;
             let kinds = [ErrorKind::StorageFull, ErrorKind::QuotaExceeded, ErrorKind::Other];
-            let kind = *luck.pick(&kinds);
+            let kind = *rng.pick(&kinds);
             self.machine.fail_when(move |call| (call.number == at).then_some(kind));
         }
-        if luck.one_in(6) {
-            weather.read_only = true;
-            let at = self.machine.calls() + 1 + luck.below(200) as u64;
+        if rng.one_in(6) {
+            plan.read_only = true;
+            let at = self.machine.calls() + 1 + rng.below(200) as u64;
             // The journal is on the same disk as the memories, or on another one.
-            let root = *luck.pick(&["/", "/project"]);
+            let root = *rng.pick(&["/", "/project"]);
             self.machine.fail_when(move |call: &DiskCall<'_>| {
                 let writes = !matches!(call.verb, DiskVerb::Read | DiskVerb::Lock);
                 let refused = writes && call.number >= at && call.path.starts_with(root);
                 refused.then_some(ErrorKind::ReadOnlyFilesystem)
             });
         }
-        if luck.one_in(6) {
-            weather.sheltered = true;
+        if rng.one_in(6) {
+            plan.is_fallback = true;
             self.machine.fail_when(|call: &DiskCall<'_>| {
                 let writes = !matches!(call.verb, DiskVerb::Read | DiskVerb::Lock);
                 (writes && call.path.starts_with("/state")).then_some(ErrorKind::PermissionDenied)
             });
         }
-        weather
+        plan
     }
 
     /// One process from start to end.
-    fn write(&self, disk: &SimDisk, luck: &mut SeededRng, weather: FaultPlan) -> Result<(), String> {
-        for _ in 0..1 + luck.below(4) {
-            let lane = luck.below(LANES);
+    fn write(&self, disk: &SimDisk, rng: &mut SeededRng, plan: FaultPlan) -> Result<(), String> {
+        for _ in 0..1 + rng.below(4) {
+            let lane = rng.below(LANES);
             let store = self.store(lane, disk);
             let begun = store.begin();
             // Counted after the first disk call: before it, the processes do not run in a fixed order.
             self.summary().steps += 1;
             let outcome = begun.map_err(RoundError::Begin).and_then(|mut transaction| {
-                let changed = self.change(lane, disk, &mut transaction, luck);
-                if changed.is_ok() && !luck.one_in(4) {
+                let changed = self.change(lane, disk, &mut transaction, rng);
+                if changed.is_ok() && !rng.one_in(4) {
                     // A lost `done` is what recovery is for.
                     let _ = transaction.finish();
                 }
@@ -218,7 +218,7 @@ impl Round {
                 Err(_) if !disk.alive() => return Ok(()),
                 Err(RoundError::Begin(error) | RoundError::Change(error)) => {
                     self.summary().refused += 1;
-                    excuse(&error, weather).map_err(|what| format!("lane {lane}: {what}"))?;
+                    excuse(&error, plan).map_err(|what| format!("lane {lane}: {what}"))?;
                 }
             }
         }
@@ -230,17 +230,17 @@ impl Round {
         lane: usize,
         disk: &SimDisk,
         transaction: &mut FileTransaction<'_>,
-        luck: &mut SeededRng,
+        rng: &mut SeededRng,
     ) -> Result<(), RoundError> {
         self.look_at_beginning(lane, transaction).map_err(RoundError::Wrong)?;
-        let undo = luck.below(10) < 3;
+        let undo = rng.below(10) < 3;
         let (edits, proposal) = if undo {
             (Vec::new(), self.model().propose_undo(lane))
         } else {
-            self.draft(lane, transaction, luck)?
+            self.draft(lane, transaction, rng)?
         };
-        let sheltered =
-            transaction.warnings().iter().any(|warning| matches!(warning, Warning::Sheltered { .. }));
+        let is_fallback =
+            transaction.warnings().iter().any(|warning| matches!(warning, Warning::FallbackJournal { .. }));
         let possible = proposal.is_some();
         self.model().lanes[lane].in_flight = proposal;
         let applied = match undo {
@@ -258,7 +258,7 @@ impl Round {
                     Err("undid something although nothing was left to undo".to_owned())
                 }
             }
-            Err(StoreError::NothingToUndo) if !possible || sheltered => model.abort(lane),
+            Err(StoreError::NothingToUndo) if !possible || is_fallback => model.abort(lane),
             Err(StoreError::NothingToUndo) => Err("found nothing to undo, but there is something".to_owned()),
             // Whether it happened shows when the lane is opened again. After any other error it never has.
             Err(StoreError::Unsettled { .. }) => return applied.map(drop).map_err(RoundError::Change),
@@ -279,7 +279,7 @@ impl Round {
                     self.summary().recoveries += 1;
                 }
                 Warning::Abandoned { .. } | Warning::TakenBack { .. } => return Err(warning.to_string()),
-                Warning::Sheltered { .. } => self.summary().sheltered += 1,
+                Warning::FallbackJournal { .. } => self.summary().fallback_journals += 1,
                 _ => {}
             }
         }
@@ -291,21 +291,21 @@ impl Round {
         &self,
         lane: usize,
         transaction: &FileTransaction<'_>,
-        luck: &mut SeededRng,
+        rng: &mut SeededRng,
     ) -> Result<(Vec<Edit>, Option<ModelChange>), RoundError> {
-        let kind = luck.below(7);
+        let kind = rng.below(7);
         let files = match kind {
             0 => 0,
-            1 | 2 => 2 + luck.below(2),
+            1 | 2 => 2 + rng.below(2),
             _ => 1,
         };
         let mut edits = Vec::new();
         for _ in 0..files {
-            let path = path(luck);
+            let path = path(rng);
             let place = super::ChangeTarget::Lane(path.clone());
             let read = transaction.read(&place).map_err(RoundError::Change)?;
             let token = self.model().token();
-            edits.push(match luck.below(4) {
+            edits.push(match rng.below(4) {
                 0 => Edit::Remove { path },
                 1 => Edit::Append { path, bytes: format!("{token}\n").into_bytes() },
                 _ => {
@@ -315,7 +315,7 @@ impl Round {
                 }
             });
         }
-        if files == 0 || luck.one_in(4) {
+        if files == 0 || rng.one_in(4) {
             let token = self.model().token();
             edits.push(Edit::Mark { lines: mark_line(lane, token).into_bytes() });
         }
@@ -324,9 +324,9 @@ impl Round {
     }
 
     /// Final check: the disk must hold exactly what was acknowledged.
-    fn judge(&self, luck: &mut SeededRng) -> Result<(), String> {
+    fn judge(&self, rng: &mut SeededRng) -> Result<(), String> {
         let disk = self.machine.process();
-        let undo_all = luck.one_in(3);
+        let undo_all = rng.one_in(3);
         for lane in 0..LANES {
             let store = self.store(lane, &disk);
             let mut transaction = store.begin().map_err(|error| error.to_string())?;
@@ -385,12 +385,12 @@ enum RoundError {
 }
 
 /// An error is accepted if an injected fault explains it.
-fn excuse(error: &StoreError, weather: FaultPlan) -> Result<(), String> {
-    let bad = weather.fault || weather.sheltered || weather.read_only;
+fn excuse(error: &StoreError, plan: FaultPlan) -> Result<(), String> {
+    let bad = plan.fault || plan.is_fallback || plan.read_only;
     match error {
         StoreError::Io { .. } | StoreError::Interrupted { .. } if bad => Ok(()),
         // After a single fault the rollback succeeds at once.
-        StoreError::Unsettled { .. } if weather.read_only => Ok(()),
+        StoreError::Unsettled { .. } if plan.read_only => Ok(()),
         // A fault during recovery leaves the change to the next writer.
         StoreError::Waiting { .. } if bad => Ok(()),
         other => Err(format!("refused without a reason: {other}")),
@@ -401,8 +401,8 @@ fn lane_folder(lane: usize) -> PathBuf {
     Path::new("/project").join(format!("lane-{lane}"))
 }
 
-fn path(luck: &mut SeededRng) -> RelPath {
-    let folder = luck.pick(&["", "decisions/", "deep/er/"]);
-    let name = luck.pick(&["a.json", "b.json"]);
+fn path(rng: &mut SeededRng) -> RelPath {
+    let folder = rng.pick(&["", "decisions/", "deep/er/"]);
+    let name = rng.pick(&["a.json", "b.json"]);
     RelPath::parse(&format!("{folder}{name}")).expect("made of good parts")
 }

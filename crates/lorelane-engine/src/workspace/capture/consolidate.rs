@@ -327,13 +327,14 @@ impl SessionCapture<'_> {
         }
         let plan = plan(item, proposal, resolution.action, &address, change);
         let preview = with_emptied(self.workspace.preview(&plan), &address, emptied)?;
-        let unchanged = |outcome: &Outcome| matches!(outcome.deed, Effect::Already(_));
+        let unchanged = |outcome: &Outcome| matches!(outcome.effect, Effect::Already(_));
         // An origin mark on an unchanged memory would be a change for its own sake.
         if resolution.action == Action::Update && preview.outcomes.last().is_some_and(unchanged) {
             return Ok(ItemOutcome::Noop { why: format!("{address} already says this") });
         }
         let receipt = if dry_run { preview } else { self.workspace.commit(&plan)? };
-        let revised = receipt.outcomes.iter().find(|outcome| matches!(outcome.deed, Effect::Revised { .. }));
+        let revised =
+            receipt.outcomes.iter().find(|outcome| matches!(outcome.effect, Effect::Revised { .. }));
         let address = revised.map_or(address, |outcome| outcome.address.clone());
         notices.extend(receipt.notices);
         Ok(ItemOutcome::Saved {
@@ -523,11 +524,18 @@ fn with_emptied(
 /// it another address, and then the mark moves along.
 fn plan(item: &CapturedItem, proposal: &Proposal, action: Action, address: &Address, change: Change) -> Plan {
     let origin = Change::Mark { address: address.clone(), kind: MarkKind::Origin(item.origin.clone()) };
-    let changes = match action {
+    let mut changes = match action {
         Action::Create => vec![change, origin],
         _ => vec![origin, change],
     };
     let mut because = format!("consolidate: {} {address}", action.name().to_lowercase());
+    if let Some(old) = &proposal.supersedes {
+        // The new memory exists by then, and a revised one still has its address.
+        let at = if action == Action::Create { changes.len() } else { 0 };
+        let reason = proposal.reason.clone().unwrap_or_default();
+        changes.insert(at, Change::Supersede { address: old.clone(), by: address.clone(), reason });
+        because.push_str(&format!(", supersede {old}"));
+    }
     if let Some(reason) = &proposal.reason {
         because.push_str(&format!(": {}", cut(&one_line(reason), 200)));
     }

@@ -156,7 +156,7 @@ impl SessionCapture<'_> {
         let known = captures.load(turn.session);
         let mut capture =
             known.unwrap_or_else(|| Capture::new(turn.session, turn.client, self.workspace.now));
-        let conversation = self.spoken(env, turn.transcript)?;
+        let conversation = self.read_conversation(env, turn.transcript)?;
         let (conversation, until) = match turn.transcript {
             TranscriptSource::Transcript { .. } => {
                 let until = conversation.messages.last().map(|message| message.at);
@@ -202,9 +202,9 @@ impl SessionCapture<'_> {
         let mut outcome = Ok(());
         for UnreadTranscript { session, client, path, .. } in self.workspace.captures().take_unread() {
             if let Some(format) = TranscriptFormat::of_client(&client) {
-                let spoken = TranscriptSource::Transcript { path: &path, format, last: "" };
+                let source = TranscriptSource::Transcript { path: &path, format, last: "" };
                 let turn =
-                    Turn { client: &client, session: &session, transcript: spoken, may_ask: AskPolicy::No };
+                    Turn { client: &client, session: &session, transcript: source, may_ask: AskPolicy::No };
                 // An unreadable transcript does not stop the others; the first error is returned.
                 outcome = outcome.and(self.stop(env, &turn).map(drop));
             }
@@ -250,8 +250,8 @@ impl SessionCapture<'_> {
         }
     }
 
-    fn spoken(&self, env: &Env, spoken: TranscriptSource<'_>) -> Result<Conversation, Failure> {
-        match spoken {
+    fn read_conversation(&self, env: &Env, source: TranscriptSource<'_>) -> Result<Conversation, Failure> {
+        match source {
             TranscriptSource::Last { assistant } => Ok(Conversation::from_texts(None, Some(assistant))),
             TranscriptSource::Transcript { path, format, last } => {
                 let max_messages = self.workspace.policy.triage_max_messages();

@@ -192,5 +192,5 @@ fn undone(lane: &Lane, path: &RelPath) -> Option<change::Outcome> {
     let memory = lane.read(path).ok()?.and_then(|bytes| lane.dialect.read(path, bytes).memory);
     let address = lane.dialect.address_of(path)?;
     let title = memory.map_or_else(String::new, |memory| memory.title);
-    Some(change::Outcome { address, path: path.clone(), title, deed: Effect::Undone })
+    Some(change::Outcome { address, path: path.clone(), title, effect: Effect::Undone })
 }

@@ -4,23 +4,31 @@ use crate::backend::Edit;
 use crate::workspace::lane::CommittedFiles;
 use crate::workspace::lane::{Lane, joined};
 use crate::workspace::{Failure, Workspace};
-use lorelane_core::change::{Change, Draft, Effect, Notice, Outcome, Plan};
+use lorelane_core::change::{Assignment, Change, Draft, Effect, Notice, Outcome, Plan};
 use lorelane_core::dialect::{Extent, MemoryFile, ParsedDraft, TextEdit, WriteContext};
 use lorelane_core::digest::Revision;
 use lorelane_core::lifecycle::{Lifecycle, LifecycleVerb, REASON_MAX, Status};
 use lorelane_core::mark::{Mark, MarkKind};
 use lorelane_core::memory::{Address, Category, Memory, MemoryKind, link};
+use lorelane_core::near_duplicates::{self, Fingerprint, NEAR_DUPLICATE};
 use lorelane_core::path::RelPath;
 use lorelane_core::policy::SecretPolicy;
+use lorelane_core::recall::{Query, doc_entry};
 use lorelane_core::refusal::Refusal;
 use lorelane_core::retention;
 use lorelane_core::secret_diff;
 use lorelane_core::text::{cut, file_key};
 use lorelane_core::transition::{self, TransitionResult};
+use lorelane_core::validity::NotCurrent;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Limits the stat calls for one change; real memories reference fewer files.
 const FILES_LOOKED_AT_MAX: usize = 200;
+
+/// Neighbours that are compared with a saved memory: what says nearly the same has nearly the same embedding.
+const NEIGHBOURS: usize = 6;
+/// Saved memories of one plan that are compared: a plan of hundreds is made by a program, which knows them.
+const COMPARED_MAX: usize = 10;
 
 /// The edits of a plan and what they do.
 #[derive(Debug, Default)]
@@ -64,6 +72,7 @@ pub(in crate::workspace) fn stage(
     for session in new_sessions {
         stage.close_window(&session)?;
     }
+    stage.warn_of_near_duplicates(plan)?;
     let Planner { written, mut staged, .. } = stage;
     staged.committed = written.into_iter().filter_map(|(path, file)| Some((path, file?))).collect();
     Ok(staged)
@@ -86,6 +95,7 @@ impl Planner<'_> {
             Change::Transition { address, verb, reason } => self.transition(address, *verb, reason)?,
             Change::Delete { address } => self.delete(address)?,
             Change::Mark { address, kind } => self.mark(address, kind)?,
+            Change::Supersede { address, by, reason } => self.supersede(address, by, reason)?,
         }
         Ok(None)
     }
@@ -99,7 +109,7 @@ impl Planner<'_> {
         let draft = Draft::Whole(text.to_owned());
         let draft = self.lane.dialect.parse_draft(&draft);
         self.guard_draft(address, None, &draft)?;
-        let mut composed = self.lane.dialect.compose(address, None, draft, &self.circumstances(None))?;
+        let mut composed = self.lane.dialect.compose(address, None, draft, &self.write_context(None))?;
         self.guard_secrets(None, &mut composed.memory)?;
         self.warn_of_policy(address)?;
         let edits = self.written_from(composed.base_text.take(), &composed.memory)?;
@@ -178,6 +188,46 @@ impl Planner<'_> {
         }
     }
 
+    /// Names, for each memory that was created or revised, the active one that says nearly the same. Agents save
+    /// what they learned without looking for it first.
+    fn warn_of_near_duplicates(&mut self, plan: &Plan) -> Result<(), Failure> {
+        let changed: BTreeSet<&Address> = plan.changes.iter().map(Change::address).collect();
+        let is_saved =
+            |outcome: &&Outcome| matches!(outcome.effect, Effect::Created | Effect::Revised { .. });
+        let saved = self.staged.outcomes.iter().filter(is_saved).take(COMPARED_MAX);
+        let filter = Query::new("", self.workspace.now);
+        let mut found = Vec::new();
+        for outcome in saved {
+            let Some(Some(file)) = self.written.get(&outcome.path) else { continue };
+            // What no longer holds may repeat what does, and sessions resemble one another.
+            let is_session = file.memory.kind == MemoryKind::Record(Category::SessionSummary);
+            if is_session || file.memory.validity.at(self.workspace.now).is_some() {
+                continue;
+            }
+            let doc = self.lane.doc_entry(file);
+            let bytes = doc.to_bytes();
+            let view = doc_entry::read(&bytes);
+            if !near_duplicates::says_enough(&view) {
+                continue;
+            }
+            let own = Fingerprint::of(&view);
+            let near = self.lane.index.nearest(&doc.vector(), &filter, NEIGHBOURS)?;
+            let others = near.iter().filter(|(entry, _)| {
+                entry.address != outcome.address
+                    && !changed.contains(&entry.address)
+                    && entry.not_current(self.workspace.now).is_none()
+            });
+            let alike = others.map(|(entry, other)| (own.cosine(other), entry));
+            let closest = alike.max_by(|(one, _), (other, _)| one.total_cmp(other));
+            if let Some((_, entry)) = closest.filter(|(cosine, _)| *cosine >= NEAR_DUPLICATE) {
+                let (saved, like) = (outcome.address.clone(), entry.address.clone());
+                found.push(Notice::NearDuplicate { saved, like });
+            }
+        }
+        self.staged.notices.append(&mut found);
+        Ok(())
+    }
+
     fn is_there(&self, file: &str) -> bool {
         matches!(self.workspace.disk.stat(&self.workspace.project.root.join(file)), Ok(Some(_)))
     }
@@ -203,8 +253,8 @@ impl Planner<'_> {
         }
         let parsed = self.lane.dialect.parse_draft(draft);
         self.guard_draft(address, Some(&standing.memory), &parsed)?;
-        let circumstances = self.circumstances(Some(&standing.memory));
-        let mut composed = self.lane.dialect.compose(address, Some(&standing), parsed, &circumstances)?;
+        let context = self.write_context(Some(&standing.memory));
+        let mut composed = self.lane.dialect.compose(address, Some(&standing), parsed, &context)?;
         self.staged.notices.append(&mut composed.notices);
         let rewritten =
             composed.base_text.as_ref().is_some_and(|template| *template != standing.document.text);
@@ -225,8 +275,8 @@ impl Planner<'_> {
         self.warn_of_files(&standing.memory.about, &composed.memory);
         self.take(edits);
         let path = self.place(&composed.memory.address)?;
-        let deed = Effect::Revised { revised: composed.memory.revised, renamed_from };
-        self.outcome(&composed.memory, path, deed);
+        let effect = Effect::Revised { revised: composed.memory.revised, renamed_from };
+        self.outcome(&composed.memory, path, effect);
         Ok(())
     }
 
@@ -378,6 +428,46 @@ impl Planner<'_> {
         Ok(())
     }
 
+    /// Ends a memory in favour of another one. The link is a mark: the scripts would reject a field for it.
+    fn supersede(&mut self, address: &Address, by: &Address, reason: &str) -> Result<(), Failure> {
+        let path = self.place(address)?;
+        let standing = self.standing(address, &path)?;
+        let successor = match self.lane.dialect.place(by) {
+            Some(path) => self.standing(by, &path)?.memory,
+            None => self.workspace.load(by)?.memory,
+        };
+        transition::may_supersede(address, &successor, self.workspace.now)?;
+        let because = match reason.trim() {
+            "" => format!("superseded by {by}"),
+            reason => format!("superseded by {by}: {reason}"),
+        };
+        let mut address = address.clone();
+        if standing.memory.lifecycle.status() != Status::Active {
+            // Retired before: only the link is new.
+        } else if transition::has_superseded_status(&standing.memory) {
+            let status = Assignment {
+                path: "content.status".to_owned(),
+                value: NotCurrent::Superseded.name().to_owned(),
+            };
+            let draft = Draft::Partial {
+                from: None,
+                set: vec![status],
+                add_tags: Vec::new(),
+                because: Some(cut(&because, REASON_MAX)),
+            };
+            self.revise(&address, None, &draft)?;
+            // The mark's own outcome says it all.
+            self.staged.outcomes.pop();
+        } else {
+            self.transition(&address, LifecycleVerb::Retire, &because)?;
+            // A retired note is in the trash, under another address.
+            if let Some(outcome) = self.staged.outcomes.last() {
+                address = outcome.address.clone();
+            }
+        }
+        self.mark(&address, &MarkKind::Superseded { by: by.clone() })
+    }
+
     fn mark(&mut self, address: &Address, kind: &MarkKind) -> Result<(), Failure> {
         let path = self.place(address)?;
         let standing = self.standing(address, &path)?;
@@ -389,6 +479,7 @@ impl Planner<'_> {
             MarkKind::Origin(origin) => {
                 marks.origins.get(address).is_some_and(|origins| origins.contains(origin))
             }
+            MarkKind::Superseded { by } => marks.successor(address) == Some(by),
             MarkKind::Reject(rejection) => {
                 marks.rejected.iter().any(|(rejected, known)| rejected == address && known == rejection)
             }
@@ -524,7 +615,7 @@ impl Planner<'_> {
         Ok(self.lane.dialect.write(Some(&file.document), None, Some(memory))?)
     }
 
-    fn circumstances(&self, old: Option<&Memory>) -> WriteContext {
+    fn write_context(&self, old: Option<&Memory>) -> WriteContext {
         let gone = |file: &&String| !self.is_there(file);
         let about = old.map(|old| old.about.as_slice()).unwrap_or_default();
         WriteContext { now: self.workspace.now, gone: about.iter().filter(gone).cloned().collect() }
@@ -546,8 +637,8 @@ impl Planner<'_> {
         }
     }
 
-    fn outcome(&mut self, memory: &Memory, path: RelPath, deed: Effect) {
-        let outcome = Outcome { address: memory.address.clone(), path, title: memory.title.clone(), deed };
+    fn outcome(&mut self, memory: &Memory, path: RelPath, effect: Effect) {
+        let outcome = Outcome { address: memory.address.clone(), path, title: memory.title.clone(), effect };
         self.staged.outcomes.push(outcome);
     }
 }

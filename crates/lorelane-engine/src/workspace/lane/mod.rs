@@ -53,7 +53,7 @@ pub(super) struct Lane {
     /// Whether this process changed memories: then the checkpoint is left to a process that only reads.
     pub(super) changed: bool,
     /// The field boosts used when a text is analyzed for the index.
-    emphasis: FieldBoost,
+    boost: FieldBoost,
 }
 
 /// A lane's folder and its state.
@@ -111,7 +111,7 @@ impl Lane {
             index_fault: None,
             exhausted: RefCell::new(None),
             changed: false,
-            emphasis: FieldBoost::default(),
+            boost: FieldBoost::default(),
         }
     }
 

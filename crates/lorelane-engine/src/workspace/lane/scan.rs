@@ -217,15 +217,15 @@ impl Lane {
     }
 
     /// Switches to an index in memory that is built with these field boosts.
-    pub(in crate::workspace) fn emphasise(&mut self, emphasis: FieldBoost) -> Result<(), Failure> {
-        self.emphasis = emphasis;
+    pub(in crate::workspace) fn set_field_boost(&mut self, boost: FieldBoost) -> Result<(), Failure> {
+        self.boost = boost;
         self.index = Index::in_memory();
         Ok(self.fill(Rebuild::All)?)
     }
 
     /// The forward-index entry of a memory.
     pub(in crate::workspace) fn doc_entry(&self, file: &MemoryFile) -> DocEntry {
-        doc_entry(&*self.dialect, file, self.emphasis)
+        doc_entry(&*self.dialect, file, self.boost)
     }
 
     pub(super) fn write_rows(
@@ -243,8 +243,8 @@ impl Lane {
             }
             _ => row,
         });
-        let (dialect, emphasis) = (&*self.dialect, self.emphasis);
-        match self.index.update(by, standing, times, &|file| doc_entry(dialect, file, emphasis)) {
+        let (dialect, boost) = (&*self.dialect, self.boost);
+        match self.index.update(by, standing, times, &|file| doc_entry(dialect, file, boost)) {
             Ok(()) => Ok(()),
             Err(fault) => self.replace_index(fault),
         }
@@ -540,8 +540,8 @@ impl FileContent {
     }
 }
 
-fn doc_entry(dialect: &dyn Dialect, file: &MemoryFile, emphasis: FieldBoost) -> DocEntry {
-    DocEntry::of(&file.memory, &dialect.passages(&file.document), &Table::built_in(), emphasis)
+fn doc_entry(dialect: &dyn Dialect, file: &MemoryFile, boost: FieldBoost) -> DocEntry {
+    DocEntry::of(&file.memory, &dialect.passages(&file.document), &Table::built_in(), boost)
 }
 
 fn folder_of(path: &RelPath) -> &str {

@@ -174,8 +174,8 @@ impl Maintenance<'_> {
 
     /// Reads and verifies the added model, which takes some 100 ms.
     fn check_model(&self, findings: &mut Vec<Finding>) {
-        let Ok(shelf) = self.shelf() else { return };
-        if let Err(fault) = shelf.verified() {
+        let Ok(models) = self.model_store() else { return };
+        if let Err(fault) = models.verified() {
             findings.push(Finding { check: "model", what: fault.to_string(), hint: fault.hint().to_owned() });
         }
     }

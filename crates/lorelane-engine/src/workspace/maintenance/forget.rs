@@ -8,14 +8,17 @@
 //! [`Failure::HalfForgotten`]. A request that cannot be parsed was never synced, so nothing had begun.
 
 use super::Maintenance;
+use crate::append_log;
 use crate::backend::{ChangeTarget, ErasePredicate, Transaction};
 use crate::disk::{FileType, READ_MAX_BYTES};
 use crate::drafts;
 use crate::git::{self, GitError, GitTraces};
 use crate::hooklog::{self, HOOK_LOG};
+use crate::workspace::act::map_path as act_map_path;
 use crate::workspace::commit::warnings;
 use crate::workspace::lane::{Lane, LaneFiles};
 use crate::workspace::{Failure, MARKS_FILE};
+use lorelane_core::act::ActEntry;
 use lorelane_core::change::Notice;
 use lorelane_core::forget::{EraseMode, EraseRequest, Traces};
 use lorelane_core::guard::quarantine;
@@ -165,7 +168,7 @@ impl Maintenance<'_> {
         let mut writer = documents.begin()?;
         if writer.uses_fallback_journal() {
             // The journal in the state folder could not be erased.
-            return Err(Failure::Sheltered { state: self.workspace.lanes[lane].log_place() });
+            return Err(Failure::FallbackJournal { state: self.workspace.lanes[lane].log_place() });
         }
         self.workspace.lanes[lane].scan()?;
         let mut notices = warnings(writer.warnings());
@@ -230,14 +233,14 @@ impl Maintenance<'_> {
     }
 
     fn complete(&mut self, lane: LaneId, writer: &mut dyn Transaction, forgetting: &EraseRequest) -> Notice {
-        let trouble = match self.carry_through(lane, writer, forgetting) {
+        let error = match self.carry_through(lane, writer, forgetting) {
             Ok((_, places)) => places.into_iter().find_map(|checked| match checked.did {
                 EraseResult::Stays(why) => Some(why),
                 EraseResult::Removed(_) | EraseResult::Nothing => None,
             }),
             Err(failure) => Some(failure.to_string()),
         };
-        Notice::warning(match trouble {
+        Notice::warning(match error {
             None => "completed an interrupted `forget`".to_owned(),
             Some(why) => {
                 format!("a memory is not completely forgotten yet; the next change tries again: {why}")
@@ -327,6 +330,9 @@ impl Maintenance<'_> {
         if let Some(mut former) = former {
             check("index", former.index_file.clone(), former.forget_in_index(&places, act));
         }
+        if let Some((map, lines)) = self.forget_in_act_map(traces, act) {
+            check("act map", map, soft(lines));
+        }
         check(
             "ledger",
             self.workspace.project.state.join("ledger.jsonl"),
@@ -346,6 +352,26 @@ impl Maintenance<'_> {
             check("log of hooks", log, soft(lines));
         }
         Ok(checked)
+    }
+
+    /// Erases what the memory names from the act map, which is then removed: the next hook writes it again.
+    fn forget_in_act_map(
+        &self,
+        traces: &Traces,
+        act: EraseMode,
+    ) -> Option<(PathBuf, Result<usize, Failure>)> {
+        let disk = &*self.workspace.disk;
+        let records = self.workspace.lanes.records().files.as_ref()?;
+        let map = act_map_path(self.workspace.folders.as_ref()?, &records.root);
+        let is_of = |line: &str| ActEntry::parse(line).is_some_and(|entry| traces.own(&entry.address));
+        let erased = append_log::redact_lines(disk, &[&map], act, &is_of).and_then(|count| {
+            if act == EraseMode::Purge && disk.stat(&map)?.is_some() {
+                disk.remove_file(&map)?;
+            }
+            Ok(count)
+        });
+        let erased = erased.map_err(|source| Failure::io("erase lines of", &map, source));
+        Some((map, erased))
     }
 
     /// The other lanes with a log: a reason or a mark there may name the memory.

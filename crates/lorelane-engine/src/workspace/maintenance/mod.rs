@@ -48,7 +48,7 @@ impl Maintenance<'_> {
     }
 
     /// The folder of the added model, whether there is one or not.
-    pub fn shelf(&self) -> Result<ModelStore, ModelError> {
+    pub fn model_store(&self) -> Result<ModelStore, ModelError> {
         ModelStore::new(Arc::clone(&self.workspace.disk), self.workspace.folders.as_ref())
     }
 

@@ -6,10 +6,11 @@ use lorelane_core::briefing::{
     Briefing, CurrentMemory, DropRule, PendingCapture, ReminderRule, StandingContext,
 };
 use lorelane_core::corpus::MemorySummary;
-use lorelane_core::ledger::{LedgerEvent, LedgerLine};
+use lorelane_core::ledger::{LedgerEvent, LedgerLine, still_in_context};
 use lorelane_core::memory::{Address, Category, Memory};
 use lorelane_core::policy::MatchStrategy;
 use lorelane_core::recall::{self, Hit, Query};
+use std::collections::BTreeMap;
 
 /// Memories per section of the standing context; its token budget holds far fewer.
 const STANDING_MAX: usize = 40;
@@ -21,7 +22,7 @@ const PINNED_MAX: usize = 1_000;
 /// Reminders from a borrowed workspace.
 #[derive(Debug)]
 pub struct Reminders<'w> {
-    workspace: &'w mut Workspace,
+    pub(in crate::workspace) workspace: &'w mut Workspace,
 }
 
 impl Workspace {
@@ -48,17 +49,24 @@ pub struct WhyReport {
     pub outcome: ReminderOutcome,
     /// The rule that would drop it now, although it was shown then.
     pub since: Option<DropRule>,
+    /// The memory that superseded it, if it does not hold any more.
+    pub superseded_by: Option<Address>,
 }
 
 impl Reminders<'_> {
-    /// The memories to inject into a prompt: relevant, allowed, and read from their files now.
-    pub fn brief(&mut self, prompt: &str) -> Result<Briefing, Failure> {
+    /// The memories to inject into a prompt: relevant, allowed, new to the session, and read from their files now.
+    pub fn brief(&mut self, prompt: &str, session: &str) -> Result<Briefing, Failure> {
+        let already = still_in_context(&self.workspace.ledger().lines_of(session));
+        self.selected(prompt, &already)
+    }
+
+    fn selected(&mut self, prompt: &str, already: &BTreeMap<Address, String>) -> Result<Briefing, Failure> {
         if !self.rule().answers(prompt) {
             return Ok(self.rule().silence());
         }
         let query = Query::of_person(prompt, self.workspace.now);
         let near = self.near_prompt(&query)?;
-        Ok(self.rule().select(&query, near, |address| self.current(address)))
+        Ok(self.rule().select(&query, near, already, |address| self.current(address)))
     }
 
     fn rule(&self) -> ReminderRule<'_> {
@@ -73,7 +81,10 @@ impl Reminders<'_> {
     /// The candidates for a prompt, best first: from recall, or with the scoring of the `claude-memory` scripts.
     fn near_prompt(&mut self, query: &Query) -> Result<Vec<Hit>, Failure> {
         match self.workspace.policy.match_strategy() {
-            MatchStrategy::Recall => self.workspace.recall().near(query),
+            MatchStrategy::Recall => {
+                let least = self.workspace.policy.min_relevance();
+                self.workspace.recall().near(query, least)
+            }
             MatchStrategy::Keyword => {
                 self.workspace.refresh()?;
                 let named = self.workspace.lanes.records_mut().with_index(|index| {
@@ -145,6 +156,7 @@ impl Reminders<'_> {
 
     /// Why a memory was shown, or the first rule that dropped it, at the last prompt in the ledger that has it.
     pub fn why(&mut self, address: &Address) -> Result<WhyReport, Failure> {
+        let superseded_by = self.workspace.files().successor(address);
         let mut lines = self.workspace.ledger().lines();
         if let Some(known) = lines.iter().position(|line| line.mentions(address)) {
             let line = lines.swap_remove(known);
@@ -152,13 +164,13 @@ impl Reminders<'_> {
             let fate = left.map_or(ReminderOutcome::Shown, |left| ReminderOutcome::Dropped(left.rule));
             let since =
                 self.rule().may_show(self.current(address)).err().filter(|_| fate == ReminderOutcome::Shown);
-            return Ok(WhyReport { line: Some(line), hit: None, outcome: fate, since });
+            return Ok(WhyReport { line: Some(line), hit: None, outcome: fate, since, superseded_by });
         }
         // A session start has no query: only a prompt can be asked again.
         let line = lines.into_iter().find(|line| line.event == LedgerEvent::Prompt);
         let prompt = line.as_ref().map_or("", |line| line.query.as_str());
         let (hit, fate) = self.asked_again(prompt, address)?;
-        Ok(WhyReport { line, hit, outcome: fate, since: None })
+        Ok(WhyReport { line, hit, outcome: fate, since: None, superseded_by })
     }
 
     /// Runs a prompt again with the current store and settings: the ledger has only its candidates.
@@ -170,18 +182,20 @@ impl Reminders<'_> {
         if !self.rule().is_on() {
             return Ok((None, ReminderOutcome::Dropped(DropRule::Off)));
         }
-        let Briefing { reminders, left_out, .. } = self.brief(prompt)?;
+        let Briefing { reminders, left_out, .. } = self.selected(prompt, &BTreeMap::new())?;
         if let Some(reminder) = reminders.into_iter().find(|reminder| reminder.hit.address == *address) {
             return Ok((Some(reminder.hit), ReminderOutcome::WouldShow));
         }
         if let Some((hit, rule)) = left_out.into_iter().find(|(hit, _)| hit.address == *address) {
             return Ok((Some(hit), ReminderOutcome::Dropped(rule)));
         }
-        let query = Query::of_person(prompt, self.workspace.now);
-        Ok(match self.rule().judge(&query, self.current(address)) {
-            // The memory passes the rule, but more than `NEAR_MAX` candidates ranked above it.
-            Ok(_) => (None, ReminderOutcome::Dropped(DropRule::Surplus)),
-            Err(DropRule::Irrelevant) => (None, ReminderOutcome::Dropped(DropRule::Unasked)),
+        // It is not even a candidate.
+        let not_found = match self.workspace.policy.match_strategy() {
+            MatchStrategy::Recall => DropRule::Unasked,
+            MatchStrategy::Keyword => DropRule::Irrelevant,
+        };
+        Ok(match self.rule().may_show(self.current(address)) {
+            Ok(_) => (None, ReminderOutcome::Dropped(not_found)),
             Err(rule) => (None, ReminderOutcome::Dropped(rule)),
         })
     }

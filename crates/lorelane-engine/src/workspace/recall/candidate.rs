@@ -18,7 +18,8 @@ impl Recall<'_> {
     ) -> Result<Verdict, Failure> {
         let mut query = Query::new(new_info, self.workspace.now);
         query.categories = vec![category];
-        let is_about = |hit: &Hit| candidate::is_about(&hit.explain, &hit.title);
+        // What is saved into a memory that is not current would never be shown.
+        let is_about = |hit: &Hit| hit.not_current.is_none() && candidate::is_about(&hit.explain, &hit.title);
         let found = match self.best_named(&query, is_about)? {
             Some(named) => Some(named),
             None => self.same_subject(&query)?,

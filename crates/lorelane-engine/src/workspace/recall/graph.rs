@@ -153,11 +153,11 @@ impl Recall<'_> {
     fn near_to(&mut self, address: &Address) -> Result<Vec<(Address, f32)>, Failure> {
         let at = self.workspace.lane_for(address)?;
         let Some(path) = self.workspace.lanes[at].dialect.place(address) else { return Ok(Vec::new()) };
-        let direction = self.workspace.lanes[at].with_index(|index| index.embedding_of(&path))?;
+        let vector = self.workspace.lanes[at].with_index(|index| index.embedding_of(&path))?;
         let filter = Query::new("", self.workspace.now);
         let mut near = Vec::new();
         for lane in &mut self.workspace.lanes {
-            near.append(&mut lane.with_index(|index| index.near(&direction, &filter))?);
+            near.append(&mut lane.with_index(|index| index.near(&vector, &filter))?);
         }
         near.retain(|(entry, cosine)| entry.address != *address && *cosine >= NEAR);
         near.sort_by(|a, b| b.1.total_cmp(&a.1).then_with(|| a.0.address.cmp(&b.0.address)));

@@ -19,14 +19,22 @@ use crate::workspace::{Failure, NEAR_MAX, Workspace};
 use lorelane_core::corpus::MemorySummary;
 use lorelane_core::dialect::MemoryFile;
 use lorelane_core::embed::Table;
-use lorelane_core::memory::LaneId;
+use lorelane_core::lifecycle::Status;
+use lorelane_core::mark::Marks;
+use lorelane_core::memory::{Address, LaneId};
+use lorelane_core::path::RelPath;
 use lorelane_core::recall::doc_entry::FieldBoost;
-use lorelane_core::recall::query::AnalyzedQuery;
+use lorelane_core::recall::query::{AnalyzedQuery, SpellingEffort};
+use lorelane_core::recall::relevance::Evidence;
 use lorelane_core::recall::score::{Statistics, Weights};
 use lorelane_core::recall::{self, Candidate, Hit, Query, ResultMode, SearchResults};
-use lorelane_core::terms::Language;
+use lorelane_core::terms::{Language, Term};
+use lorelane_core::text::words;
 use std::collections::BTreeSet;
 use std::sync::Arc;
+
+/// Unreadable files that a search names, per lane.
+const UNREADABLE_MAX: usize = 5;
 
 /// Search, lists and the link graph of a borrowed workspace.
 #[derive(Debug)]
@@ -45,6 +53,8 @@ pub(in crate::workspace) struct SearchContext {
     pub(in crate::workspace) asked: AnalyzedQuery,
     statistics: Statistics,
     pub(in crate::workspace) considered: Vec<Candidate>,
+    /// Names the successors of hits.
+    marks: Marks,
     /// The index row of each candidate, in the same order.
     pub(in crate::workspace) origins: Vec<IndexRef>,
 }
@@ -65,8 +75,14 @@ impl SearchContext {
         limit: usize,
         grouping: ResultMode,
     ) -> SearchResults {
-        let SearchContext { asked, statistics, considered, .. } = self;
-        recall::rank(query, asked, statistics, considered, weights, grouping, limit)
+        let SearchContext { asked, statistics, considered, marks, .. } = self;
+        let mut results = recall::rank(query, asked, statistics, considered, weights, grouping, limit);
+        for hit in &mut results.hits {
+            if hit.not_current.is_some() || hit.status != Status::Active {
+                hit.superseded_by = marks.successor(&hit.address).cloned();
+            }
+        }
+        results
     }
 }
 
@@ -78,8 +94,8 @@ impl Recall<'_> {
 
     /// Sets the field boost, for measuring. It is part of what an index stores, so every open lane gets an
     /// index in memory, and the one on disk stays as it is.
-    pub fn set_field_boost(&mut self, emphasis: FieldBoost) -> Result<(), Failure> {
-        self.workspace.lanes.iter_mut().try_for_each(|lane| lane.emphasise(emphasis))
+    pub fn set_field_boost(&mut self, boost: FieldBoost) -> Result<(), Failure> {
+        self.workspace.lanes.iter_mut().try_for_each(|lane| lane.set_field_boost(boost))
     }
 
     /// Replaces the source of a lane's candidates, which is its index by default.
@@ -98,24 +114,44 @@ impl Recall<'_> {
         self.answer(query, limit, ResultMode::Passages)
     }
 
-    /// The memories nearest to a prompt, best first and without a relevance floor. The hits are not read from
-    /// their files again: the caller does that for each one it shows.
-    pub(in crate::workspace) fn near(&mut self, query: &Query) -> Result<Vec<Hit>, Failure> {
-        Ok(self
-            .search_context(query)?
-            .chosen(query, &self.workspace.weights, NEAR_MAX, ResultMode::Everything)
-            .hits)
+    /// The memories nearest to a prompt, the most relevant first, without a relevance floor. Those at least this
+    /// relevant are compared with their files, because a file that was edited in place may say something else now.
+    pub(in crate::workspace) fn near(&mut self, query: &Query, least: f32) -> Result<Vec<Hit>, Failure> {
+        let mut inquiry = self.search_context(query, SpellingEffort::KnownWords)?;
+        let chosen = |inquiry: &SearchContext, weights: &Weights| {
+            inquiry.chosen(query, weights, NEAR_MAX, ResultMode::Everything).hits
+        };
+        let mut hits = chosen(&inquiry, &self.workspace.weights);
+        let is_likely = |hit: &Hit| hit.relevance.as_ref().is_some_and(|relevance| relevance.chance >= least);
+        let likely = hits.iter().take_while(|hit| is_likely(hit)).count();
+        if self.refresh_hits(query, &mut inquiry, &hits[..likely]).0 {
+            hits.truncate(likely);
+            let current = chosen(&inquiry, &self.workspace.weights);
+            // A file that is gone or retired stays in the list: the rule of reminders says why it is not shown.
+            hits.retain(|hit| current.iter().all(|other| other.address != hit.address));
+            hits.extend(current);
+        }
+        Ok(hits)
+    }
+
+    /// The evidence for each candidate of a prompt, for measuring.
+    pub fn evidence(&mut self, query: &Query) -> Result<Vec<(Address, Evidence)>, Failure> {
+        let SearchContext { asked, statistics, considered, .. } =
+            self.search_context(query, SpellingEffort::KnownWords)?;
+        let scores = recall::score::score(&asked, &statistics, &considered, &self.workspace.weights);
+        let addresses = considered.into_iter().map(|candidate| candidate.entry.address);
+        Ok(addresses.zip(scores.evidence).collect())
     }
 
     /// The memory that covers most of a text, if that is enough to be about the same subject.
     pub(in crate::workspace) fn same_subject(&mut self, query: &Query) -> Result<Option<Hit>, Failure> {
-        let mut inquiry = self.search_context(query)?;
+        let mut inquiry = self.search_context(query, SpellingEffort::KnownWords)?;
         let same = |inquiry: &SearchContext| {
             let SearchContext { asked, statistics, considered, .. } = inquiry;
             recall::same_subject(query, asked, statistics, considered, &self.workspace.weights)
         };
         let found = same(&inquiry);
-        let differs = self.refresh_hits(query, &mut inquiry, found.as_slice());
+        let (differs, _) = self.refresh_hits(query, &mut inquiry, found.as_slice());
         Ok(if differs { same(&inquiry) } else { found })
     }
 
@@ -125,39 +161,72 @@ impl Recall<'_> {
         limit: usize,
         grouping: ResultMode,
     ) -> Result<SearchResults, Failure> {
-        let mut inquiry = self.search_context(query)?;
+        let mut inquiry = self.search_context(query, SpellingEffort::AllWords)?;
         self.rerank(query, &mut inquiry, grouping)?;
         let chosen = inquiry.chosen(query, &self.workspace.weights, limit, grouping);
         // The index lags behind a file that was edited in place, so each hit is read from its file. If one
         // differs, the candidates are ranked again.
-        let differs = self.refresh_hits(query, &mut inquiry, &chosen.hits);
+        let (differs, unreadable) = self.refresh_hits(query, &mut inquiry, &chosen.hits);
+        // A scan, because that is how the index learns of changes that others made.
+        for lane in unreadable {
+            self.workspace.lanes[lane].scan()?;
+        }
         Ok(if differs { inquiry.chosen(query, &self.workspace.weights, limit, grouping) } else { chosen })
     }
 
-    fn search_context(&mut self, query: &Query) -> Result<SearchContext, Failure> {
+    /// The files that a query names and that cannot be read as a memory, with the reason: a record in a git
+    /// conflict, for example. Only their names are known.
+    pub fn unreadable(&mut self, query: &Query) -> Result<Vec<(String, String)>, Failure> {
+        let mut found = Vec::new();
+        for lane in &mut self.workspace.lanes {
+            let unreadable = lane.with_index(|index| index.unreadable())?;
+            let is_named = |path: &str| words(path).iter().any(|word| query.words().contains(word));
+            let named = unreadable.into_iter().filter(|(path, _)| is_named(path)).take(UNREADABLE_MAX);
+            found.extend(
+                named.filter_map(|(path, what)| Some((lane.listed_path(&RelPath::parse(&path).ok()?), what))),
+            );
+        }
+        Ok(found)
+    }
+
+    /// `effort` is how hard it tries to understand words that no memory has: a hook at every prompt has less time
+    /// than a search.
+    fn search_context(&mut self, query: &Query, effort: SpellingEffort) -> Result<SearchContext, Failure> {
         self.workspace.refresh()?;
-        let pinned = self.workspace.recent_marks().pinned;
+        let marks = self.workspace.recent_marks();
         let mut languages = BTreeSet::new();
         for lane in &mut self.workspace.lanes {
             languages.extend(lane.with_candidates(|index| index.languages())?);
         }
         let languages: Vec<Language> = languages.into_iter().collect();
-        let mut asked = AnalyzedQuery::new(&query.text, &languages, &Table::built_in());
-        if asked.is_long() {
-            let mut holding = vec![0; asked.terms.len()];
-            for lane in &mut self.workspace.lanes {
-                add(&mut holding, &lane.with_candidates(|index| index.doc_freqs(&asked))?);
+        let table = Table::built_in();
+        let mut asked = AnalyzedQuery::new(&query.text, &languages, &table);
+        let is_long = asked.is_long();
+        if is_long {
+            let mut holding = self.doc_freqs(&asked)?;
+            if let Some(respelled) =
+                self.respelled(&asked, &holding, &languages, SpellingEffort::KnownWords)?
+            {
+                asked = respelled;
+                holding = self.doc_freqs(&asked)?;
             }
             asked = asked.rarest(&holding);
         }
-        let mut statistics = Statistics { doc_freqs: vec![0; asked.terms.len()], ..Statistics::default() };
-        let mut found = Vec::new();
-        for lane in &mut self.workspace.lanes {
-            let set = lane.with_candidates(|index| index.candidates(&asked, query))?;
-            statistics.passages += set.passages;
-            statistics.terms += set.terms;
-            add(&mut statistics.doc_freqs, &set.doc_freqs);
-            found.extend(set.memories.into_iter().map(|found| (lane.id(), found)));
+        let (mut statistics, mut found) = self.gather(&asked, query)?;
+        let efforts: &[SpellingEffort] = match effort {
+            _ if is_long => &[],
+            SpellingEffort::KnownWords => &[SpellingEffort::KnownWords],
+            SpellingEffort::AllWords => &[SpellingEffort::KnownWords, SpellingEffort::AllWords],
+        };
+        let mut is_respelled = false;
+        for effort in efforts {
+            if let Some(respelled) = self.respelled(&asked, &statistics.doc_freqs, &languages, *effort)? {
+                asked = respelled;
+                is_respelled = true;
+            }
+        }
+        if is_respelled {
+            (statistics, found) = self.gather(&asked, query)?;
         }
         // A candidate found only by a word of its title stays only if the query names it: otherwise the
         // results would depend on how files are named.
@@ -169,17 +238,77 @@ impl Recall<'_> {
         let (considered, origins) = found
             .into_iter()
             .map(|(lane, CandidateRow { id, entry, doc, digest, .. })| {
-                let pinned = pinned.contains(&entry.address);
+                let pinned = marks.pinned.contains(&entry.address);
                 (Candidate { entry, doc, second: Vec::new(), pinned }, IndexRef { lane, id, digest })
             })
             .unzip();
-        Ok(SearchContext { asked, statistics, considered, origins })
+        Ok(SearchContext { asked, statistics, considered, marks, origins })
     }
 
-    /// Reads the files of these hits and updates their candidates. Returns whether any file differs from the
-    /// index or is gone.
-    fn refresh_hits(&self, query: &Query, inquiry: &mut SearchContext, hits: &[Hit]) -> bool {
-        let mut differs = false;
+    /// The doc frequency of each query term.
+    fn doc_freqs(&mut self, asked: &AnalyzedQuery) -> Result<Vec<u64>, Failure> {
+        let mut holding = vec![0; asked.terms.len()];
+        for lane in &mut self.workspace.lanes {
+            add(&mut holding, &lane.with_candidates(|index| index.doc_freqs(asked))?);
+        }
+        Ok(holding)
+    }
+
+    /// The candidates of all lanes, with statistics of them as one corpus.
+    fn gather(
+        &mut self,
+        asked: &AnalyzedQuery,
+        query: &Query,
+    ) -> Result<(Statistics, Vec<(LaneId, CandidateRow)>), Failure> {
+        let mut statistics = Statistics { doc_freqs: vec![0; asked.terms.len()], ..Statistics::default() };
+        let mut found = Vec::new();
+        for lane in &mut self.workspace.lanes {
+            let set = lane.with_candidates(|index| index.candidates(asked, query))?;
+            statistics.passages += set.passages;
+            statistics.terms += set.terms;
+            statistics.similarity += set.similarity;
+            add(&mut statistics.doc_freqs, &set.doc_freqs);
+            found.extend(set.memories.into_iter().map(|found| (lane.id(), found)));
+        }
+        Ok((statistics, found))
+    }
+
+    /// The query with words that no memory has taken for words that some have; `None` if there are none. `holding`
+    /// is the doc frequency of each query term.
+    fn respelled(
+        &mut self,
+        asked: &AnalyzedQuery,
+        holding: &[u64],
+        languages: &[Language],
+        effort: SpellingEffort,
+    ) -> Result<Option<AnalyzedQuery>, Failure> {
+        let table = Table::built_in();
+        let mut unknown = asked.unknown(holding);
+        unknown.truncate(effort.words_max());
+        let respellings = asked.respellings(&unknown, effort, languages, &table);
+        if respellings.is_empty() {
+            return Ok(None);
+        }
+        let mut terms: Vec<Term> = respellings.iter().flat_map(|one| one.terms()).collect();
+        terms.sort_unstable();
+        terms.dedup();
+        let mut holding = vec![0; terms.len()];
+        for lane in &mut self.workspace.lanes {
+            add(&mut holding, &lane.with_candidates(|index| index.term_freqs(&terms))?);
+        }
+        let of = |term: Term| terms.binary_search(&term).map_or(0, |at| holding[at]);
+        Ok(asked.respelled(respellings, of, languages, &table))
+    }
+
+    /// Reads the files of these hits and updates their candidates. Returns whether any file differs from the index
+    /// or is gone, and the lanes of files that can no longer be read as a memory.
+    fn refresh_hits(
+        &self,
+        query: &Query,
+        inquiry: &mut SearchContext,
+        hits: &[Hit],
+    ) -> (bool, BTreeSet<LaneId>) {
+        let (mut differs, mut unreadable) = (false, BTreeSet::new());
         for (considered, origin) in inquiry.considered.iter_mut().zip(&inquiry.origins) {
             if !hits.iter().any(|hit| hit.address == considered.entry.address) {
                 continue;
@@ -187,7 +316,7 @@ impl Recall<'_> {
             let Some(lane) = self.workspace.lanes.of(&considered.entry.address) else { continue };
             // Nearly all files are unchanged, and a digest tells that without parsing them.
             let bytes = lane.read(&considered.entry.path).ok().flatten();
-            if bytes.is_some_and(|bytes| index::digest(&bytes) == origin.digest) {
+            if bytes.as_ref().is_some_and(|bytes| index::digest(bytes) == origin.digest) {
                 continue;
             }
             let said = lane.load(&considered.entry.address).ok().map(|loaded| {
@@ -195,6 +324,9 @@ impl Recall<'_> {
                 let entry = MemorySummary { written, ..MemorySummary::of(&loaded.memory, &loaded.path) };
                 (entry, MemoryFile { document: loaded.document, memory: loaded.memory })
             });
+            if bytes.is_some() && said.is_none() {
+                unreadable.insert(lane.id());
+            }
             match said.filter(|(entry, _)| query.wants(entry)) {
                 Some((entry, said)) => {
                     let doc = lane.doc_entry(&said).to_bytes();
@@ -208,7 +340,7 @@ impl Recall<'_> {
                 }
             }
         }
-        differs
+        (differs, unreadable)
     }
 }
 

@@ -54,11 +54,11 @@ impl Recall<'_> {
                         continue;
                     }
                     let texts = texts(&loaded.memory, &lane.dialect.passages(&loaded.document), PASSAGES_MAX);
-                    let directions: Vec<_> = texts.iter().map(|text| model.embed(text)).collect();
+                    let vectors: Vec<_> = texts.iter().map(|text| model.embed(text)).collect();
                     learned.passages += texts.len();
                     // Not through `with_index`, which would fall back to an index in memory when the file is busy:
                     // these embeddings are worth keeping only on disk, so a busy index is tried again later.
-                    if lane.index.put_embeddings(model.id(), &of, &pack(&directions))? {
+                    if lane.index.put_embeddings(model.id(), &of, &pack(&vectors))? {
                         learned.memories += 1;
                     }
                 }
@@ -95,7 +95,7 @@ impl Recall<'_> {
         if inquiry.considered.iter().all(|considered| considered.second.is_empty()) {
             return Ok(false);
         }
-        inquiry.asked.second = model.embed(&cut(&query.text, QUESTION_MAX));
+        inquiry.asked.second = model.embed(&cut(inquiry.asked.said(), QUESTION_MAX));
         Ok(inquiry.asked.second.is_some())
     }
 }

@@ -113,6 +113,8 @@ pub fn audit_external_writes(
             stamp.keep_place(&after);
         }
     }
+    // The files may name other things now, and the next tool looks into the map.
+    workspace.update_act_map()?;
     Ok(examined)
 }
 
@@ -390,6 +392,7 @@ impl ExternalWrites<'_> {
             .documents
             .log()
             .last_writes(&before.keys().copied().collect::<Vec<_>>())?;
+        // Only the version that the index knew: an older one could bring back what was retired elsewhere.
         last.retain(|path, bytes| {
             Records::complaint(path, bytes).is_none() && before.get(path) == Some(&digest(bytes))
         });

@@ -12,6 +12,7 @@ use crate::disk::{Disk, RealDisk};
 use crate::env::{Env, Var};
 use crate::state::ID_FILE;
 use crate::workspace::lane::is_foreign;
+use crate::workspace::open::ProjectLocation;
 use crate::workspace::open::locate::locate;
 use crate::workspace::open::trust::TRUST_FOLDER;
 use lorelane_core::dialect::records::LISTING;
@@ -20,38 +21,88 @@ use lorelane_core::guard::{
 };
 use lorelane_core::mark::MARKS_FOLDER;
 use std::borrow::Cow;
+use std::cell::OnceCell;
 use std::path::{Path, PathBuf};
 
 /// Longer paths are judged as text, without resolving links.
 const PATH_MAX: usize = 4_096;
 /// How many links are followed: as many as any system follows.
-const LINKS_MAX: usize = 40;
+pub(in crate::workspace) const LINKS_MAX: usize = 40;
+
+/// The folder that tools run in, and its project, which is located at most once: a hook before a tool has no time
+/// to do it twice.
+#[derive(Debug)]
+pub struct ToolProject<'e> {
+    pub(in crate::workspace) env: &'e Env,
+    pub(in crate::workspace) start: PathBuf,
+    located: OnceCell<Option<ProjectLocation>>,
+}
+
+impl<'e> ToolProject<'e> {
+    pub fn new(env: &'e Env, start: &Path) -> ToolProject<'e> {
+        ToolProject { env, start: env.cwd.join(start), located: OnceCell::new() }
+    }
+
+    /// Why a tool call is denied; `None` if it may run.
+    pub fn guard(&self, tool: &ToolUse) -> Option<Denial> {
+        self.judge(tool, OtherProjects::WhereItExists)
+    }
+
+    pub(in crate::workspace) fn located(&self) -> Option<&ProjectLocation> {
+        self.located.get_or_init(|| locate(&RealDisk, &self.start).ok()).as_ref()
+    }
+}
 
 /// Why a tool call in the folder `start` is denied; `None` if it may run.
 pub fn guard(env: &Env, start: &Path, tool: &ToolUse) -> Option<Denial> {
-    judge(env, start, tool, OtherProjects::WhereItExists)
+    ToolProject::new(env, start).guard(tool)
 }
 
 /// Like [`guard`], and also for a `.claude/memory` that does not exist yet, as in the `claude-memory` scripts.
 pub fn guard_by_name(env: &Env, start: &Path, tool: &ToolUse) -> Option<Denial> {
-    judge(env, start, tool, OtherProjects::ByName)
+    ToolProject::new(env, start).judge(tool, OtherProjects::ByName)
 }
 
-fn judge(env: &Env, start: &Path, tool: &ToolUse, usual: OtherProjects) -> Option<Denial> {
-    let start = env.cwd.join(start);
-    let (folder, home) = (text(&start), env.home().map(|home| text(&home)));
-    let project = env.var(Var::ClaudeProjectDir).map(|project| project.replace('\\', "/"));
-    let around = ShellContext { folder: &folder, home: home.as_deref(), project: project.as_deref() };
-    let targets = with_slashes(tool).targets(&around);
-    if targets.is_empty() {
-        return None;
+impl ToolProject<'_> {
+    fn judge(&self, tool: &ToolUse, usual: OtherProjects) -> Option<Denial> {
+        let targets = self.with_context(|around| with_slashes(tool).targets(around));
+        if targets.is_empty() {
+            return None;
+        }
+        self.fence(usual).judge(&targets, &resolve)
     }
-    fence(env, &start, usual).judge(&targets, &resolve)
+
+    /// Calls `read` with the values that words of a command are expanded from.
+    pub(in crate::workspace) fn with_context<T>(&self, read: impl FnOnce(&ShellContext<'_>) -> T) -> T {
+        let (folder, home) = (text(&self.start), self.env.home().map(|home| text(&home)));
+        let project = self.env.var(Var::ClaudeProjectDir).map(|project| project.replace('\\', "/"));
+        read(&ShellContext { folder: &folder, home: home.as_deref(), project: project.as_deref() })
+    }
+
+    /// The guarded paths of this folder's project. The lane is in it twice: with links resolved and as the
+    /// project names it, because a path may be written either way. Only a lane that exists is guarded.
+    fn fence(&self, usual: OtherProjects) -> GuardedLanes {
+        let case = if cfg!(any(target_os = "macos", windows)) { Case::Ignored } else { Case::Counts };
+        let (mut lanes, mut marks, mut id) = (Vec::new(), None, None);
+        if let Some(located) = self.located()
+            && RealDisk.is_folder(&located.lane)
+        {
+            let named = normal(&text(&located.project.join(&located.root_from_project)));
+            lanes.push(normal(&text(&located.lane)));
+            if !lanes.contains(&named) {
+                lanes.push(named);
+            }
+            let own = |name| normal(&text(&located.project.join(MARKS_FOLDER).join(name)));
+            (marks, id) = (Some(own(MARKS_FILE)), Some(own(ID_FILE)));
+        }
+        let trust = self.env.folders().map(|folders| normal(&text(&folders.state.join(TRUST_FOLDER))));
+        GuardedLanes { lanes, marks, id, trust, usual, case }
+    }
 }
 
 /// On Windows tools write paths with backslashes. A shell command is left alone: there a backslash escapes, as on
 /// other systems.
-fn with_slashes(tool: &ToolUse) -> Cow<'_, ToolUse> {
+pub(in crate::workspace) fn with_slashes(tool: &ToolUse) -> Cow<'_, ToolUse> {
     match tool {
         ToolUse::Write { path } if cfg!(windows) => {
             Cow::Owned(ToolUse::Write { path: path.replace('\\', "/") })
@@ -61,26 +112,6 @@ fn with_slashes(tool: &ToolUse) -> Cow<'_, ToolUse> {
         }
         _ => Cow::Borrowed(tool),
     }
-}
-
-/// The guarded paths of this folder's project. The lane is in it twice: with links resolved and as the
-/// project names it, because a path may be written either way. Only a lane that exists is guarded.
-fn fence(env: &Env, start: &Path, usual: OtherProjects) -> GuardedLanes {
-    let case = if cfg!(any(target_os = "macos", windows)) { Case::Ignored } else { Case::Counts };
-    let (mut lanes, mut marks, mut id) = (Vec::new(), None, None);
-    if let Ok(located) = locate(&RealDisk, start)
-        && RealDisk.is_folder(&located.lane)
-    {
-        let named = normal(&text(&located.project.join(&located.root_from_project)));
-        lanes.push(normal(&text(&located.lane)));
-        if !lanes.contains(&named) {
-            lanes.push(named);
-        }
-        let own = |name| normal(&text(&located.project.join(MARKS_FOLDER).join(name)));
-        (marks, id) = (Some(own(MARKS_FILE)), Some(own(ID_FILE)));
-    }
-    let trust = env.folders().map(|folders| normal(&text(&folders.state.join(TRUST_FOLDER))));
-    GuardedLanes { lanes, marks, id, trust, usual, case }
 }
 
 fn resolve(path: &str) -> ResolvedPath {
@@ -116,7 +147,7 @@ pub(in crate::workspace) fn real_path(path: &Path, links_left: usize) -> PathBuf
 }
 
 /// A path as core expects it: with forward slashes, and without the `\\?\` prefix of Windows.
-fn text(path: &Path) -> String {
+pub(in crate::workspace) fn text(path: &Path) -> String {
     let text = path.to_string_lossy();
     if cfg!(windows) { text.trim_start_matches(r"\\?\").replace('\\', "/") } else { text.into_owned() }
 }

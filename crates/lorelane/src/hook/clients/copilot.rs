@@ -14,6 +14,7 @@ pub(super) fn read(payload: &Json) -> Payload {
         transcript: path(payload, &["transcriptPath"]),
         prompt: text(payload, &["prompt"]),
         tools: tools(payload),
+        failure: failure(payload),
         continued: payload.at("stop_hook_active").and_then(Json::as_bool).unwrap_or(false),
         busy: false,
         last_message: text(payload, &["lastAssistantMessage"]),
@@ -31,6 +32,13 @@ fn tools(payload: &Json) -> Vec<ToolUse> {
         "create" | "edit" | "str_replace" | "write" => written(input, &["path", "file_path"]),
         other => ToolUse::of_foreign(other, input),
     }
+}
+
+/// What a failed command printed. The text for the model ends with its exit code; `resultType` is of the tool.
+fn failure(payload: &Json) -> Option<String> {
+    let text = payload.at("toolResult.textResultForLlm")?.as_text()?;
+    let (_, code) = text.rsplit_once(" completed with exit code ")?;
+    (code.trim_end() != "0>").then(|| text.to_owned())
 }
 
 pub(super) fn render(event: HookEvent, answer: HookAnswer) -> HookOutput {

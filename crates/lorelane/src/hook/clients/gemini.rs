@@ -14,6 +14,7 @@ pub(super) fn read(payload: &Json) -> Payload {
         transcript: path(payload, &["transcript_path"]),
         prompt: text(payload, &["prompt"]),
         tools: tools(payload),
+        failure: failure(payload),
         continued: payload.at("stop_hook_active").and_then(Json::as_bool).unwrap_or(false),
         busy: false,
         last_message: text(payload, &["prompt_response"]),
@@ -27,6 +28,14 @@ fn tools(payload: &Json) -> Vec<ToolUse> {
         "run_shell_command" => shell(input),
         other => ToolUse::of_foreign(other, input),
     }
+}
+
+/// What a failed command printed. Its exit code is in the text for the model, and only if it is not 0.
+fn failure(payload: &Json) -> Option<String> {
+    let text = payload.at("tool_response.llmContent")?.as_text()?;
+    let (_, code) = text.rsplit_once("\nExit Code: ")?;
+    let number = code.split_whitespace().next()?;
+    (number != "0").then(|| text.to_owned())
 }
 
 pub(super) fn render(_: HookEvent, answer: HookAnswer) -> HookOutput {

@@ -67,6 +67,14 @@ impl HookClient {
         }
     }
 
+    /// The first event of a tool call whose context reaches the model. `cargo xtask clients --record` shows which do.
+    pub(super) fn first_tool_event(self) -> HookEvent {
+        match self {
+            HookClient::ClaudeCode | HookClient::Codex | HookClient::Copilot => HookEvent::BeforeTool,
+            HookClient::Gemini | HookClient::Opencode => HookEvent::AfterTool,
+        }
+    }
+
     /// The format of the client's transcripts, if we can read them.
     pub(super) fn transcript(self) -> Option<TranscriptFormat> {
         TranscriptFormat::of_client(self.name())

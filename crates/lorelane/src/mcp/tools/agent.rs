@@ -20,6 +20,7 @@ const COMMANDS: Tools = &[
     ("search", "memory_search", None),
     ("create", "memory_save", None),
     ("update", "memory_save", Some("address")),
+    ("supersede", "memory_save", Some("supersedes")),
     ("retire", "memory_retire", Some("address")),
     ("why", "memory_why", Some("address")),
     ("status", "memory_status", None),
@@ -64,7 +65,7 @@ const TOOLS: &[Tool] = &[
     Tool {
         name: "memory_read",
         title: "Read one memory",
-        about: "Read the file of one memory, with its revision. Markup in it is escaped: &lt; &gt; &amp; stand for < > &.",
+        about: "Read the file of one memory, with its revision. Markup in it is escaped: &lt; &gt; &amp; mean < > &.",
         effect: ToolEffect::Reads,
         takes: &[required("address", ArgumentType::Text { max: NAME_MAX }, ADDRESS)],
         voice: ErrorFormat::Plain,
@@ -129,6 +130,11 @@ const TOOLS: &[Tool] = &[
                 "paths from the project's root; notes link [[src/auth.py]]",
             ),
             optional("confidence", ArgumentType::Fraction, "how sure it is; not for notes"),
+            optional(
+                "supersedes",
+                ArgumentType::Text { max: NAME_MAX },
+                "the address of a memory that this one replaces",
+            ),
             optional("because", ArgumentType::Text { max: NAME_MAX }, "why, for its history"),
             optional(
                 "expects",

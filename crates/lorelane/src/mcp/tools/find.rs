@@ -16,6 +16,8 @@ use lorelane_engine::workspace::{Failure, Workspace};
 const HITS: usize = 10;
 const PAGE: usize = 50;
 /// Characters shown of the passage that matched.
+/// The reasons quote words of the query, which are not ours.
+const REASONS_MAX: usize = 200;
 const PASSAGE_MAX: usize = 600;
 
 pub(super) fn search(call: &ToolCall<'_>) -> ToolResult {
@@ -31,8 +33,11 @@ pub(super) fn search(call: &ToolCall<'_>) -> ToolResult {
     query.before = filter::moment(&call.arguments, "before", query.now)?;
     let SearchResults { hits, total } =
         workspace.recall().search(&query, call.arguments.whole("limit").unwrap_or(HITS))?;
-    let left_out =
+    let mut left_out =
         left_out(&mut workspace)?.map_or_else(String::new, |warning| format!("warning: {warning}\n"));
+    for (path, what) in workspace.recall().unreadable(&query)? {
+        left_out.push_str(&format!("unreadable: {} ({})\n", fence::name(&path), inline(&what, 300)));
+    }
     if hits.is_empty() {
         return Ok(ToolAnswer::Text(format!("No relevant memories found.\n{left_out}")));
     }
@@ -57,10 +62,17 @@ fn line(workspace: &Workspace, hit: &Hit, explain: bool) -> Option<String> {
     if let Some(passage) = passage.filter(|_| hit.kind.category().is_none()) {
         line.push_str(&format!(" — {}", inline(&passage.text, PASSAGE_MAX)));
     }
-    if hit.status != Status::Active {
-        line.push_str(&format!(" [{}]", hit.status));
+    if let Some(state) = hit.state() {
+        line.push_str(&format!(" [{}]", fence::name(&state)));
+    }
+    if let Some(relevance) = &hit.relevance {
+        let mark = if hit.would_remind(workspace.policy()) { "" } else { ", too low for a reminder" };
+        line.push_str(&format!(" (relevance {} %{mark})", relevance.percent()));
     }
     if explain {
+        if let Some(relevance) = &hit.relevance {
+            line.push_str(&format!(" ({})", inline(&relevance.reasons.join("; "), REASONS_MAX)));
+        }
         let parts: Vec<String> =
             hit.explain.iter().map(|part| format!("{} {}", part.signal.name(), part.points)).collect();
         line.push_str(&format!(" (score {}: {})", hit.score, parts.join(", ")));
@@ -75,6 +87,15 @@ pub(super) fn read(call: &ToolCall<'_>) -> ToolResult {
     let mut head = format!("{}, revision {}\n", fence::name(&address.to_string()), loaded.revision);
     let path = fence::name(&workspace.files().listed_path(&address));
     head.push_str(&format!("{path}, {}", loaded.memory.lifecycle.status()));
+    if let Some(rule) = loaded.memory.validity.at(workspace.now()) {
+        head.push_str(&format!(", not current: {}", rule.says()));
+    }
+    if let Some(by) = workspace.files().successor(&address) {
+        head.push_str(&format!("\nsuperseded by {}", fence::name(&by.to_string())));
+    }
+    for old in workspace.files().predecessors(&address) {
+        head.push_str(&format!("\nsupersedes {}", fence::name(&old.to_string())));
+    }
     for problem in &loaded.problems {
         head.push_str(&format!("\nwarning: {}", inline(&problem.what, 300)));
     }
@@ -114,7 +135,8 @@ pub(super) fn list(call: &ToolCall<'_>) -> ToolResult {
     let size = call.arguments.whole("limit").unwrap_or(PAGE);
     let (page, next) = cursor::page(entries, last.as_deref(), size, key);
     let pinned = workspace.files().marks().pinned;
-    let memories = page.iter().map(|entry| PageEntryView::of(entry, pinned.contains(&entry.address)));
+    let memories =
+        page.iter().map(|entry| PageEntryView::of(entry, pinned.contains(&entry.address), asked.now));
     let warning = left_out(&mut workspace)?;
     Ok(ToolAnswer::document(&PageView { total, memories: memories.collect(), next_cursor: next, warning }))
 }

@@ -158,7 +158,7 @@ impl Tool {
             ToolError::new(what, "fix all of these and call again; nothing was changed")
         })?;
         let outcome = (self.run)(&ToolCall { factory, arguments, progress, tools });
-        outcome.map(|answer| answer.naming(tools)).map_err(|trouble| trouble.naming(tools))
+        outcome.map(|answer| answer.naming(tools)).map_err(|error| error.naming(tools))
     }
 }
 

@@ -17,9 +17,12 @@ use lorelane_core::memory::{Address, Category};
 use lorelane_core::refusal::Refusal;
 use lorelane_core::text::{cut, one_line};
 use lorelane_engine::workspace::{Failure, Workspace};
+use std::collections::BTreeSet;
 
 /// The record fields that a client may set besides title and tags.
 const FIELDS: [&str; 3] = ["content", "related_files", "confidence"];
+/// Everything that changes the contents of a memory.
+const GIVEN: [&str; 7] = ["title", "tags", "text", "append", "content", "related_files", "confidence"];
 /// The prefix of note addresses.
 const NOTES: &str = "notes/";
 
@@ -27,15 +30,40 @@ pub(super) fn save(call: &ToolCall<'_>) -> ToolResult {
     let mut workspace = call.factory.open()?;
     let plan = match call.arguments.text("address") {
         Some(typed) => match new_note(call, &workspace, typed)? {
-            Some(address) => create_note(call, address)?,
+            Some(address) => create_note(call, &mut workspace, address)?,
             None => update(call, &mut workspace, typed)?,
         },
-        None => create(call, &workspace)?,
+        None => create(call, &mut workspace)?,
     };
+    refuse_two_lanes(&plan)?;
     let dry_run = call.arguments.flag("dry_run");
     let done = if dry_run { workspace.preview(&plan) } else { workspace.commit(&plan) };
     let receipt = done.map_err(with_fields)?;
     Ok(ToolAnswer::Text(said(call, &receipt, dry_run)))
+}
+
+/// That what is saved replaces another memory: part of the same plan, so that one `undo` reverts both.
+fn supersede(
+    call: &ToolCall<'_>,
+    workspace: &mut Workspace,
+    by: &Address,
+) -> Result<Option<Change>, ToolError> {
+    let Some(typed) = call.arguments.text("supersedes") else { return Ok(None) };
+    let address = workspace.find(typed)?;
+    let reason = call.arguments.text("because").unwrap_or_default().to_owned();
+    Ok(Some(Change::Supersede { address, by: by.clone(), reason }))
+}
+
+/// A plan has one lane, and a change may be in another one than the memory it replaces.
+fn refuse_two_lanes(plan: &Plan) -> Result<(), ToolError> {
+    let lanes: BTreeSet<_> = plan.changes.iter().map(|change| change.address().lane()).collect();
+    if lanes.len() < 2 {
+        return Ok(());
+    }
+    Err(ToolError::new(
+        "cannot save a note that supersedes a record, or the reverse, in one call",
+        "save it without `supersedes`, then call memory_save with only `address` and `supersedes`",
+    ))
 }
 
 /// The schema has only required fields, so the answer to an invalid draft lists all fields of its category.
@@ -65,14 +93,16 @@ fn new_note(call: &ToolCall<'_>, workspace: &Workspace, typed: &str) -> Result<O
     Ok(Some(address).filter(|address| workspace.at(address).is_none()))
 }
 
-fn create_note(call: &ToolCall<'_>, address: Address) -> Result<Plan, ToolError> {
+fn create_note(call: &ToolCall<'_>, workspace: &mut Workspace, address: Address) -> Result<Plan, ToolError> {
     refuse_what_no_note_has(call, &address)?;
     let mut text = notes::draft(call.arguments.exact("text"), None, &call.arguments.texts("tags"));
     if let Some(title) = call.arguments.text("title") {
         text = notes::titled(&text, title);
     }
     let because = because(call, &format!("create {address}"));
-    Ok(Plan { changes: vec![Change::Create { address, text }], because })
+    let superseded = supersede(call, workspace, &address)?;
+    let changes = std::iter::once(Change::Create { address, text }).chain(superseded).collect();
+    Ok(Plan { changes, because })
 }
 
 /// Rejects arguments that only records take.
@@ -102,7 +132,7 @@ fn refuse_what_no_record_has(call: &ToolCall<'_>, what: &str) -> Result<(), Tool
     Err(ToolError::new(what, "use the fields of `content`, or save a note at the address notes/NAME"))
 }
 
-fn create(call: &ToolCall<'_>, workspace: &Workspace) -> Result<Plan, ToolError> {
+fn create(call: &ToolCall<'_>, workspace: &mut Workspace) -> Result<Plan, ToolError> {
     let category = call.arguments.text("category").and_then(Category::parse);
     let title = call.arguments.text("title");
     let (Some(category), Some(title)) = (category, title) else {
@@ -118,7 +148,9 @@ fn create(call: &ToolCall<'_>, workspace: &Workspace) -> Result<Plan, ToolError>
         draft::begin(category, Some(title), Some(fields(call)), &tags, &[], workspace.now());
     let text = format!("{}\n", record.render(JsonFormat::FILE));
     let because = because(call, &format!("create {address}"));
-    Ok(Plan { changes: vec![Change::Create { address, text }], because })
+    let superseded = supersede(call, workspace, &address)?;
+    let changes = std::iter::once(Change::Create { address, text }).chain(superseded).collect();
+    Ok(Plan { changes, because })
 }
 
 fn update(call: &ToolCall<'_>, workspace: &mut Workspace, typed: &str) -> Result<Plan, ToolError> {
@@ -137,9 +169,18 @@ fn update(call: &ToolCall<'_>, workspace: &mut Workspace, typed: &str) -> Result
         })?),
         None => None,
     };
+    // First, because a revision may give the memory another address; the link then follows it.
+    let mut changes = Vec::from_iter(supersede(call, workspace, &address)?);
+    if let [Change::Supersede { address: old, .. }] = changes.as_slice()
+        && !GIVEN.iter().any(|name| call.arguments.get(name).is_some())
+    {
+        let because = because(call, &format!("supersede {old} by {address}"));
+        return Ok(Plan { changes, because });
+    }
     let draft = if address.is_note() { note_draft(call, &address)? } else { record_draft(call, &address)? };
     let because = because(call, &format!("update {address}"));
-    Ok(Plan { changes: vec![Change::Revise { address, expects, draft }], because })
+    changes.push(Change::Revise { address, expects, draft });
+    Ok(Plan { changes, because })
 }
 
 fn note_draft(call: &ToolCall<'_>, address: &Address) -> Result<Draft, ToolError> {
@@ -207,7 +248,7 @@ pub(super) fn retire(call: &ToolCall<'_>) -> ToolResult {
 fn said(call: &ToolCall<'_>, receipt: &Receipt, dry_run: bool) -> String {
     let mut text = String::new();
     for outcome in &receipt.outcomes {
-        let did = match &outcome.deed {
+        let did = match &outcome.effect {
             Effect::Created => "created".to_owned(),
             Effect::Revised { renamed_from: Some((old, _)), .. } => {
                 format!("updated (renamed from {})", fence::name(&old.to_string()))

@@ -351,7 +351,7 @@ fn a_candidate_is_found_from_any_folder_and_in_the_files() {
     }
 }
 
-// Row 19: the veto of a deletion stood also where an update was proposed, so that nothing could be updated.
+// Row 19: the veto of a deletion was also given where an update was proposed, so nothing could be updated.
 #[test]
 fn a_veto_forbids_only_its_own_action() {
     let scratch = Scratch::with_decision();
@@ -689,7 +689,7 @@ fn a_conversation_cannot_leave_its_element() {
     assert!(context.contains("&lt;/transcript_data&gt;") && !context.contains('\u{202e}'), "{context}");
 }
 
-// Row 17: a description stood raw among the data.
+// Row 17: a description was printed raw among the data.
 #[test]
 fn a_description_cannot_leave_the_data() {
     let scratch = Scratch::new();
@@ -737,7 +737,7 @@ fn a_complete_payload_is_answered_while_stdin_stays_open() {
     drop(stdin);
 }
 
-// Row 25: the script went through the whole listing at every prompt, and built it anew inside the hook.
+// Row 25: the script went through the whole listing at every prompt, and rebuilt it inside the hook.
 #[test]
 fn prompts_are_answered_from_an_index_that_stays() {
     let scratch = Scratch::with_decision();
@@ -755,7 +755,7 @@ fn prompts_are_answered_from_an_index_that_stays() {
         files
     };
     let answers = |prompt: &str| scratch.hook("prompt", &[("prompt", Json::text(prompt))]).expect(0).out;
-    assert!(answers("which auth do we have").contains("decision/use-jwt"));
+    assert!(answers("how do we use jwt for auth").contains("decision/use-jwt"));
     let built = index();
     for prompt in ["which auth do we have", "something else", "and the auth again"] {
         answers(prompt);

@@ -125,10 +125,10 @@ fn a_hand_edit_is_told_and_found() {
     let told = client.told("notifications/resources/updated").unwrap();
     assert_eq!(text(&told, "params.uri"), URI);
     assert!(client.said("memory_search", r#"{"query": "paseto"}"#).contains("decision/use-jwt"));
-    // What another process makes is told as well.
+    // What another process creates is reported as well.
     scratch.decide("Use pnpm");
     assert!(client.told("notifications/resources/list_changed").is_some());
-    // After leaving the subscription only the list is told of.
+    // After the subscription has ended, only changes of the list are reported.
     client.ask("resources/unsubscribe", &format!(r#"{{"uri": "{URI}"}}"#));
     fs::remove_file(&file).unwrap();
     assert!(client.told("notifications/resources/list_changed").is_some());

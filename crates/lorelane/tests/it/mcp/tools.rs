@@ -50,7 +50,7 @@ fn the_list_of_tools_costs_less_than_2000_tokens() {
     let scratch = Scratch::with_store();
     let mut client = Client::greeted(&scratch);
     let listed = client.ask("tools/list", "{}").at("result").unwrap().render(JsonFormat::LINE);
-    // Clients send it without blanks between members.
+    // Clients send it without spaces between members.
     let sent = listed.replace("\": ", "\":").replace(", \"", ",\"");
     // As a tokenizer cuts first: words, numbers and runs of signs; long words are more than one token.
     let mut pieces = 0;
@@ -65,7 +65,7 @@ fn the_list_of_tools_costs_less_than_2000_tokens() {
     client.leave();
 }
 
-// The schema no longer lists every field, so whoever asks or errs is told all of them.
+// The schema no longer lists every field, so errors and the help list all of them.
 #[test]
 fn a_model_is_told_the_fields_of_the_category_that_it_saves() {
     let scratch = Scratch::with_store();
@@ -632,6 +632,39 @@ fn documents_have_the_fields_that_clients_know() {
         memory_review_captures {}
             {tasks [], open number, notes []}
         after a prompt
-            {says text, prompt {at text, client text, session text, event text, query text, tokens number, shown [{address text, score number, parts, tokens number}], left_out []}}
+            {says text, prompt {at text, client text, session text, event text, query text, tokens number, shown [{address text, score number, parts, tokens number, relevance text, digest text}], left_out []}}
     "#]].assert_eq(&seen);
+}
+
+#[test]
+fn a_saved_memory_supersedes_another_in_the_same_change() {
+    let scratch = Scratch::with_jwt();
+    let mut client = Client::greeted(&scratch);
+    let new = r#"{"category": "decision", "title": "Sign with PASETO", "tags": ["auth"], "supersedes": "use-jwt",
+        "content": {"context": "Weak", "decision": "Version four", "rationale": ["One algorithm"]}}"#;
+    let said = client.said("memory_save", new);
+    assert!(
+        said.contains("decision/sign-with-paseto: created") && said.contains("decision/use-jwt: superseded"),
+        "{said}"
+    );
+    let read = client.said("memory_read", r#"{"address": "use-jwt"}"#);
+    assert!(read.contains("superseded by decision/sign-with-paseto"), "{read}");
+    let found = client.said("memory_search", r#"{"query": "jwt auth tokens"}"#);
+    assert!(found.contains("[superseded by decision/sign-with-paseto]"), "{found}");
+    let why = client.said("memory_why", r#"{"address": "use-jwt"}"#);
+    assert!(why.contains("it is superseded") && why.contains("decision/sign-with-paseto"), "{why}");
+    let listed = client.document("memory_list", "{}");
+    assert!(listed.render(JsonFormat::LINE).contains(r#""not_current": "superseded""#), "{listed:?}");
+    scratch.lorelane("undo").expect(0);
+    assert!(!scratch.exists(".claude/memory/decisions/sign-with-paseto.json"));
+
+    // A note and a record are in two journals, so no one change has both.
+    let note = r#"{"address": "notes/paseto", "text": "Version four, local", "supersedes": "use-jwt"}"#;
+    let refused = client.refused("memory_save", note);
+    assert!(refused.contains("only `address` and `supersedes`"), "{refused}");
+    assert!(!scratch.exists(".memories/paseto.md"));
+    client.said("memory_save", r#"{"address": "notes/paseto", "text": "Version four, local"}"#);
+    let said = client.said("memory_save", r#"{"address": "notes/paseto", "supersedes": "use-jwt"}"#);
+    assert!(said.contains("decision/use-jwt: superseded"), "{said}");
+    client.leave();
 }

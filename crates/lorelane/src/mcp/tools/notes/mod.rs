@@ -299,14 +299,14 @@ const TOOLS: &[Tool] = &[
 
 /// Opens the workspace; without notes the error is that of `ragdocs`.
 fn open(call: &ToolCall<'_>) -> Result<Workspace, ToolError> {
-    let workspace = call.factory.open().map_err(trouble)?;
+    let workspace = call.factory.open().map_err(tool_error)?;
     if workspace.files().notes_folder().is_none() {
-        return Err(trouble(Failure::NotesOff));
+        return Err(tool_error(Failure::NotesOff));
     }
     Ok(workspace)
 }
 
-fn trouble(failure: Failure) -> ToolError {
+fn tool_error(failure: Failure) -> ToolError {
     match &failure {
         Failure::NotesOff | Failure::NoStore { .. } => {
             ToolError::new("Memory system is not enabled", format!("{failure}: {}", failure.hint()))

@@ -1,7 +1,7 @@
 //! Links of notes to files and to each other, and near duplicates.
 
 use super::search::{beginning, listed, of_notes};
-use super::{SEARCH_HINT, ToolCall, find, note_type, open, trouble};
+use super::{SEARCH_HINT, ToolCall, find, note_type, open, tool_error};
 use crate::mcp::answer::{ToolAnswer, ToolError, ToolResult};
 use crate::mcp::schema::{Schema, list_of, object_with, of_type, whole_object};
 use crate::view::{LinkedNoteView, MergeableView, RelationView, RelationshipsView, VersionsView, memory_id};
@@ -24,7 +24,7 @@ pub(super) fn linked(call: &ToolCall<'_>) -> ToolResult {
         return Err(ToolError::new("Validation error: target_document cannot be empty", hint));
     };
     let mut workspace = open(call)?;
-    let links = workspace.recall().links_to(target, Scope::Active).map_err(trouble)?.links;
+    let links = workspace.recall().links_to(target, Scope::Active).map_err(tool_error)?.links;
     // A note is listed once, with its first link.
     let mut first: BTreeMap<Address, Inbound> = BTreeMap::new();
     for link in links.into_iter().filter(|link| link.from.address.is_note()) {
@@ -47,7 +47,7 @@ pub(super) fn linked(call: &ToolCall<'_>) -> ToolResult {
 /// The score of each note that a query finds.
 fn scores(workspace: &mut Workspace, query: &str) -> Result<BTreeMap<Address, f64>, ToolError> {
     let query = of_notes(query, workspace.now());
-    let found = workspace.recall().search(&query, RANKED).map_err(trouble)?;
+    let found = workspace.recall().search(&query, RANKED).map_err(tool_error)?;
     let each = found.hits.into_iter().flat_map(|hit| {
         let share = hit.share();
         std::iter::once(hit.address).chain(hit.same).map(move |address| (address, share))
@@ -80,7 +80,7 @@ pub(super) fn merges(call: &ToolCall<'_>) -> ToolResult {
     let kind = Some(MemoryKind::Note(note_type(arguments.text("filter_type")).unwrap_or_default()));
     let limit = arguments.whole("limit").unwrap_or(GROUPS);
     let mut workspace = open(call)?;
-    let groups = workspace.recall().duplicates(Comparison { threshold, limit, kind }).map_err(trouble)?;
+    let groups = workspace.recall().duplicates(Comparison { threshold, limit, kind }).map_err(tool_error)?;
     let groups = groups.iter().enumerate();
     let groups = groups.map(|(at, group)| MergeableView::of(at, group, threshold, &workspace));
     Ok(ToolAnswer::verbatim(&groups.collect::<Vec<_>>()))
@@ -142,7 +142,7 @@ fn asked(call: &ToolCall<'_>) -> Result<(Workspace, Graph, Address), ToolError> 
         let what = format!("Memory not found: memory:{}", name.strip_suffix(".md").unwrap_or(name));
         ToolError::new(what, SEARCH_HINT)
     })?;
-    let graph = workspace.recall().graph(Scope::Active).map_err(trouble)?;
+    let graph = workspace.recall().graph(Scope::Active).map_err(tool_error)?;
     Ok((workspace, graph, address))
 }
 

@@ -1,6 +1,6 @@
 //! `search_memories`.
 
-use super::{ToolCall, moment, note_type, open, trouble};
+use super::{ToolCall, moment, note_type, open, tool_error};
 use crate::mcp::answer::{LISTED, ToolAnswer, ToolError, ToolResult};
 use crate::mcp::schema::{Schema, list_of, of_type, whole_object};
 use crate::view::{NoteHitView, file_path};
@@ -39,7 +39,7 @@ pub(super) fn search(call: &ToolCall<'_>) -> ToolResult {
             None => (after, before),
         };
     let found =
-        workspace.recall().search(&query, arguments.whole("limit").unwrap_or(HITS)).map_err(trouble)?;
+        workspace.recall().search(&query, arguments.whole("limit").unwrap_or(HITS)).map_err(tool_error)?;
     let whole = arguments.flag("load_full_memory");
     let hits = found.hits.iter().filter_map(|hit| shown(&workspace, hit, whole));
     Ok(ToolAnswer::verbatim(&hits.collect::<Vec<_>>()))

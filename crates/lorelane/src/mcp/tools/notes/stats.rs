@@ -1,6 +1,6 @@
 //! Counts of notes, by type and tag.
 
-use super::{ToolCall, open, trouble};
+use super::{ToolCall, open, tool_error};
 use crate::mcp::answer::{ToolAnswer, ToolResult};
 use crate::mcp::schema::{Schema, of_type, whole_object};
 use crate::view::{Members, NotesStatsView};
@@ -13,7 +13,7 @@ const MIB: u64 = 1 << 20;
 /// Counts archived notes, but not deleted ones.
 pub(super) fn stats(call: &ToolCall<'_>) -> ToolResult {
     let mut workspace = open(call)?;
-    let mut entries = workspace.recall().entries(ListFilter::default()).map_err(trouble)?;
+    let mut entries = workspace.recall().entries(ListFilter::default()).map_err(tool_error)?;
     entries.retain(|entry| entry.address.is_note() && !entry.address.is_trash());
     let sizes = workspace.files().sightings();
     let size: u64 = entries.iter().filter_map(|entry| sizes.get(&entry.address)).map(|seen| seen.size).sum();

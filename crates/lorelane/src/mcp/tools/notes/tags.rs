@@ -1,7 +1,7 @@
 //! Tags: how often they are used, and which occur together.
 
 use super::search::{beginning, listed};
-use super::{ToolCall, open, trouble};
+use super::{ToolCall, open, tool_error};
 use crate::mcp::answer::{ToolAnswer, ToolError, ToolResult};
 use crate::mcp::schema::{Schema, list_of, of_type, whole_object};
 use crate::view::{RelatedTagsView, TagCountView, TagGraphView, TagPairView, TaggedNoteView};
@@ -83,7 +83,7 @@ fn tag<'c>(call: &'c ToolCall<'_>) -> Result<&'c str, ToolError> {
 /// The graph of notes only: `ragdocs` knows no records.
 fn of_notes(call: &ToolCall<'_>) -> Result<(Workspace, Graph), ToolError> {
     let mut workspace = open(call)?;
-    let mut graph = workspace.recall().graph(Scope::Active).map_err(trouble)?;
+    let mut graph = workspace.recall().graph(Scope::Active).map_err(tool_error)?;
     graph.relations.retain(|relation| relation.from.is_note());
     Ok((workspace, graph))
 }

@@ -1,6 +1,6 @@
 //! Creates, reads, changes, deletes and merges notes.
 
-use super::{SEARCH_HINT, ToolCall, filename, find, note_type, open, trouble};
+use super::{SEARCH_HINT, ToolCall, filename, find, note_type, open, tool_error};
 use crate::mcp::answer::{ToolAnswer, ToolError, ToolResult};
 use crate::mcp::schema::{Schema, of_type, whole_object};
 use crate::view::{NoteChangeView, NoteDeletionView, NoteMergeView, NoteTextView, file_path};
@@ -26,7 +26,7 @@ pub(super) fn create(call: &ToolCall<'_>) -> ToolResult {
             format!("Memory file already exists: {}", filename(address.name())),
             "append_memory adds to it, update_memory replaces what it says",
         ),
-        failure => trouble(failure),
+        failure => tool_error(failure),
     })?;
     Ok(done("created", &workspace, &address))
 }
@@ -43,7 +43,7 @@ fn done(status: &'static str, workspace: &Workspace, address: &Address) -> ToolA
 pub(super) fn read(call: &ToolCall<'_>) -> ToolResult {
     let workspace = open(call)?;
     let address = existing(call, &workspace)?;
-    let loaded = workspace.load(&address).map_err(trouble)?;
+    let loaded = workspace.load(&address).map_err(tool_error)?;
     if loaded.document.text.chars().nth(READ_MAX).is_some() {
         let what =
             format!("cannot give {}: it has more than {READ_MAX} characters", filename(address.name()));
@@ -68,7 +68,7 @@ fn revise(call: &ToolCall<'_>, draft: Draft, verb: &str, status: &'static str) -
     let address = existing(call, &workspace)?;
     let because = format!("{verb} {address}");
     let change = Change::Revise { address: address.clone(), expects: None, draft };
-    workspace.commit(&Plan { changes: vec![change], because }).map_err(trouble)?;
+    workspace.commit(&Plan { changes: vec![change], because }).map_err(tool_error)?;
     Ok(done(status, &workspace, &address))
 }
 
@@ -78,7 +78,7 @@ pub(super) fn delete(call: &ToolCall<'_>) -> ToolResult {
     let because = format!("delete {address}");
     let change =
         Change::Transition { address: address.clone(), verb: LifecycleVerb::Retire, reason: String::new() };
-    let receipt = workspace.commit(&Plan { changes: vec![change], because }).map_err(trouble)?;
+    let receipt = workspace.commit(&Plan { changes: vec![change], because }).map_err(tool_error)?;
     let trash = receipt.outcomes.first().map_or(&address, |outcome| &outcome.address);
     let (filename, moved_to) = (filename(address.name()), file_path(&workspace, trash));
     Ok(ToolAnswer::verbatim(&NoteDeletionView { status: "deleted", filename, moved_to }))
@@ -106,7 +106,7 @@ pub(super) fn merge(call: &ToolCall<'_>) -> ToolResult {
                 format!("Target file already exists: {}", filename(target.name())),
                 "choose another name, or name it among the sources too",
             ),
-            failure => trouble(failure),
+            failure => tool_error(failure),
         }
     })?;
     Ok(ToolAnswer::verbatim(&NoteMergeView {
