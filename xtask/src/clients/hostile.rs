@@ -121,6 +121,8 @@ impl Kind {
             about: "Nothing that a memory says gets out of its fence".to_owned(),
             prepare: vec![
                 command(&["lorelane", "init"]),
+                // The memories of this store are all alike, so the estimate of relevance shows none of them.
+                command(&["lorelane", "config", "set", "retrieval.match_strategy", "keyword"]),
                 command(&["lorelane", "config", "set", "retrieval.max_inject", "20"]),
                 command(&["lorelane", "config", "set", "briefing.max_tokens", "2400"]),
             ],
@@ -191,7 +193,8 @@ impl Hooking for HostileProduct {
             Some(address) => stored.addresses.push(address),
             None => stored.refused += 1,
         }
-        for address in &stored.addresses {
+        // What a session starts with is not shown again at the prompt, so only half of them are pinned.
+        for address in stored.addresses.iter().step_by(2) {
             process::finish(command("lorelane").args(["pin", address]))?;
         }
         *self.stored.lock().unwrap_or_else(PoisonError::into_inner) = stored;
