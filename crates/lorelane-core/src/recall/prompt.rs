@@ -531,7 +531,7 @@ mod tests {
                 assert_eq!(own(&text), QUESTION, "{}", &text[..text.len().min(300)]);
             }
         }
-        // On the same line only a question is told apart.
+        // On the line of a paste only a question is taken for the person's own words.
         let ids = &pastes()[8];
         assert_eq!(own(&format!("{ids} {QUESTION}")), QUESTION);
     }

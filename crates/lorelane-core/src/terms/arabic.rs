@@ -4,7 +4,7 @@
 
 const PREFIXES: [&str; 8] = ["وال", "بال", "كال", "فال", "ال", "لل", "و", "ل"];
 const SUFFIXES: [&str; 10] = ["ها", "ان", "ات", "ون", "ين", "يه", "ية", "ه", "ة", "ي"];
-/// A stem keeps at least so many letters.
+/// A stem keeps at least this many letters.
 const STEM_MIN: usize = 3;
 
 pub(super) fn is_arabic(word: &str) -> bool {

@@ -293,7 +293,7 @@ fn context(text: &str, link: &Range<usize>) -> String {
     one_line(&text[around(text, link, CONTEXT)])
 }
 
-/// A span widened by so many characters on each side.
+/// A span widened by this many characters on each side.
 fn around(text: &str, place: &Range<usize>, characters: usize) -> Range<usize> {
     let start = text[..place.start].char_indices().rev().nth(characters - 1).map_or(0, |(at, _)| at);
     let end = text[place.end..].char_indices().nth(characters).map_or(text.len(), |(at, _)| place.end + at);
