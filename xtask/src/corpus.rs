@@ -55,6 +55,8 @@ const DECISIONS_KEPT: usize = 64;
 /// The default number of active sessions; the session window has retired the others.
 const SESSIONS_ACTIVE: usize = 5;
 
+const DISTINCT_ID: &str = "map-tiles-are-purged-by-hand";
+
 /// Writes `count` records below `records` and returns slugs of decisions among them.
 pub fn write(records: &Path, count: usize, seed: u64) -> Result<Vec<String>, Failure> {
     for (_, folder) in CATEGORIES {
@@ -106,6 +108,35 @@ pub fn record(category: &str, number: usize, prng: &mut SeededRng) -> (String, J
 /// The file that the record of this number is about.
 pub fn file_of(number: usize) -> String {
     format!("src/part{}/module{number}.rs", number % 100)
+}
+
+/// Writes the one constraint that is not like the generated ones, for prompts that ask about it: among thousands of
+/// memories that say nearly the same, no other is worth showing.
+pub fn write_distinct(records: &Path) -> Result<(), Failure> {
+    let (_, mut record) = record("constraint", 0, &mut SeededRng::new(0));
+    if let Json::Object(fields) = &mut record {
+        fields.set("id", Json::text(DISTINCT_ID));
+        fields.set("title", Json::text("Map tiles are purged from the CDN by hand after each deploy"));
+        fields.set("tags", Json::texts(["cdn", "map-tiles"]));
+        fields.set("related_files", Json::texts(["deploy/purge-tiles.sh"]));
+        let rule = "The CDN keeps map tiles for a week, so run deploy/purge-tiles.sh after each deploy.";
+        let impact = "Visitors see coastlines and roads of the previous release.";
+        fields.set(
+            "content",
+            object([
+                ("kind", Json::text("limitation")),
+                ("rule", Json::text(rule)),
+                ("impact", Json::texts([impact])),
+                ("workarounds", Json::texts(["Add the release to the address of each tile."])),
+                ("severity", Json::text("high")),
+                ("active", Json::Bool(true)),
+                ("expires", Json::text("none")),
+            ]),
+        );
+    }
+    let path = records.join("constraints").join(format!("{DISTINCT_ID}.json"));
+    fs::write(&path, format!("{}\n", record.render(JsonFormat::FILE)))
+        .map_err(|error| Failure::on("write", &path, error))
 }
 
 /// A record as the session window retires it.

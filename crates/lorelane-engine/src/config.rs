@@ -176,6 +176,15 @@ impl ConfigFiles {
 /// The caller holds a lock, so the temporary file has a fixed name: one that exists was left by a writer that
 /// was killed, and the next writer removes it.
 pub fn write_plain(disk: &dyn Disk, path: &Path, bytes: &[u8]) -> Result<(), ConfigError> {
+    write_parts(disk, path, |write| write(bytes))
+}
+
+/// The same for a text that comes in parts, so that a large one is never in memory as a whole.
+pub fn write_parts(
+    disk: &dyn Disk,
+    path: &Path,
+    parts: impl FnOnce(&mut dyn FnMut(&[u8]) -> io::Result<()>) -> io::Result<()>,
+) -> Result<(), ConfigError> {
     let fault = |attempt| move |source| ConfigError::Io { attempt, path: path.to_owned(), source };
     let folder = path.parent().unwrap_or(Path::new("/"));
     disk.create_dir_all(folder).map_err(fault("create the folder of"))?;
@@ -188,9 +197,12 @@ pub fn write_plain(disk: &dyn Disk, path: &Path, bytes: &[u8]) -> Result<(), Con
     if disk.stat(&temporary).map_err(fault("look at"))?.is_some() {
         disk.remove_file(&temporary).map_err(fault("remove the temporary file of"))?;
     }
-    let written = disk
-        .create_new(&temporary, bytes, stat.and_then(|stat| stat.mode))
-        .and_then(|()| disk.rename(&temporary, path));
+    let mut is_created = false;
+    let mut write = |part: &[u8]| match std::mem::replace(&mut is_created, true) {
+        false => disk.create_new(&temporary, part, stat.as_ref().and_then(|stat| stat.mode)),
+        true => disk.append(&temporary, part),
+    };
+    let written = parts(&mut write).and_then(|()| disk.rename(&temporary, path));
     if written.is_err() {
         let _ = disk.remove_file(&temporary);
     }

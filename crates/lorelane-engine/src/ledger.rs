@@ -1,12 +1,14 @@
 //! The ledger on disk: what was put into prompts, one line each, in the project's state folder.
 
 use crate::append_log;
-use crate::disk::{Disk, FileType};
+use crate::disk::{Disk, LinkPolicy};
 use crate::failure::Failure;
 use crate::state::StateFolder;
 use lorelane_core::forget::{EraseMode, Traces};
 use lorelane_core::json::{self, JsonFormat};
 use lorelane_core::ledger::{LedgerEvent, LedgerLine, has_traces, named};
+use memchr::{memchr, memmem};
+use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -14,7 +16,8 @@ use std::sync::Arc;
 const LEDGER_MAX_BYTES: u64 = 4 << 20;
 
 /// The end of a ledger in which the lines of a running session are: hundreds of prompts.
-const RECENT_BYTES: usize = 512 << 10;
+const RECENT_BYTES: u64 = 512 << 10;
+const BLOCK_BYTES: u64 = 32 << 10;
 /// A line names its session within these bytes, before all fields that grow.
 const HEAD_BYTES: usize = 400;
 
@@ -81,44 +84,52 @@ impl Ledger {
     /// The newest lines of a session whose first bytes also have this text.
     fn lines_with(&self, session: &str, text: &str) -> Vec<LedgerLine> {
         let session = named(session);
-        let named = json::to_string(&session, JsonFormat::LINE);
+        let name = json::to_string(&session, JsonFormat::LINE);
         let mut lines = Vec::new();
+        let mut keep = |line: &[u8]| {
+            let head = &line[..line.len().min(HEAD_BYTES)];
+            let has = |text: &str| memmem::find(head, text.as_bytes()).is_some();
+            if has(&name) && has(text) {
+                let line = LedgerLine::read(&String::from_utf8_lossy(line));
+                lines.extend(line.filter(|line| line.session == session));
+            }
+        };
         for path in [self.current(), self.former()] {
-            let tail = self.tail(&path);
-            let newest_first =
-                tail.lines().rev().filter(|line| head(line).contains(&named) && head(line).contains(text));
-            lines.extend(newest_first.filter_map(LedgerLine::read).filter(|line| line.session == session));
-            if tail.len() > RECENT_BYTES / 2 {
+            // A ledger that is missing or cannot be read has nothing to say.
+            let read = self.each_recent_line(&path, name.as_bytes(), &mut keep);
+            if read.is_ok_and(|bytes| bytes > RECENT_BYTES / 2) {
                 break;
             }
         }
         lines
     }
 
-    fn tail(&self, path: &Path) -> String {
-        if !matches!(self.disk.stat(path), Ok(Some(stat)) if stat.kind == FileType::File) {
-            return String::new();
+    /// Calls `visit` with the whole lines at the end of a file that may have this text, newest first. Returns how many
+    /// bytes were read. In small blocks: a buffer for all of it would cost more than reading it.
+    fn each_recent_line(&self, path: &Path, text: &[u8], visit: &mut dyn FnMut(&[u8])) -> io::Result<u64> {
+        let mut file = self.disk.open(path, LinkPolicy::Refused)?;
+        let size = file.size()?;
+        let oldest = size.saturating_sub(RECENT_BYTES);
+        let finder = memmem::Finder::new(text);
+        let (mut end, mut cut_line) = (size, Vec::new());
+        while end > oldest {
+            let start = end.saturating_sub(BLOCK_BYTES).max(oldest);
+            let mut block = file.read_at(start, usize::try_from(end - start).unwrap_or_default())?;
+            block.append(&mut cut_line);
+            let first = if start == 0 { 0 } else { memchr(b'\n', &block).map_or(block.len(), |at| at + 1) };
+            if finder.find(&block[first..]).is_some() {
+                block[first..].rsplit(|byte| *byte == b'\n').for_each(&mut *visit);
+            }
+            block.truncate(first);
+            (end, cut_line) = (start, block);
         }
-        let read = self.disk.read_tail(path, RECENT_BYTES as u64).ok().flatten();
-        let Some((mut bytes, offset)) = read else { return String::new() };
-        // A tail begins within a line, maybe within a character: without that part it need not be copied.
-        if offset > 0
-            && let Some(end) = bytes.iter().position(|byte| *byte == b'\n')
-        {
-            bytes.drain(..=end);
-        }
-        String::from_utf8(bytes)
-            .unwrap_or_else(|fault| String::from_utf8_lossy(fault.as_bytes()).into_owned())
+        Ok(size - oldest)
     }
 
     fn read(&self, path: &Path) -> Vec<LedgerLine> {
         let bytes = self.disk.read_regular(path, 2 * LEDGER_MAX_BYTES).ok().flatten().unwrap_or_default();
         String::from_utf8_lossy(&bytes).lines().filter_map(LedgerLine::read).collect()
     }
-}
-
-fn head(line: &str) -> &str {
-    &line[..line.floor_char_boundary(HEAD_BYTES)]
 }
 
 #[cfg(test)]
@@ -159,7 +170,7 @@ mod tests {
         for _ in 0..400 {
             append("c", "third");
         }
-        assert!(ledger.current().metadata().unwrap().len() > RECENT_BYTES as u64);
+        assert!(ledger.current().metadata().unwrap().len() > RECENT_BYTES);
         assert_eq!(names("a"), [""; 0]);
         assert!((100..400).contains(&names("c").len()));
         std::fs::remove_dir_all(folder).unwrap();

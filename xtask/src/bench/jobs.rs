@@ -92,8 +92,9 @@ const SOUGHT: &str = "redis cache invalidation in the importer";
 const NEWS: &str =
     "We decided to replace Redis in the session cache because cache invalidation failed under load";
 
-const PROMPT: &str = "The importer still serves stale rows after a deploy. Should we replace Redis, or look at \
-                      cache invalidation in the session cache first?";
+/// About the one memory that is not like the others, see [`corpus::write_distinct`].
+const PROMPT: &str = "The importer still serves stale rows after a deploy, and the map shows old tiles. Do I have to \
+                      purge the CDN first, or is it Redis?";
 const LONG_PROMPT_WORDS: usize = 300;
 /// The number of a record that names a file: a constraint.
 const NAMED: usize = 3;
@@ -134,7 +135,7 @@ fn prompt(store: &Store<'_>, turn: usize) -> Result<Call, Failure> {
 
 fn long_prompt(store: &Store<'_>, turn: usize) -> Result<Call, Failure> {
     let text = corpus::sentences(LONG_PROMPT_WORDS / 8, &mut SeededRng::new(SEED));
-    let text: Vec<&str> = text.split(' ').take(LONG_PROMPT_WORDS).collect();
+    let text: Vec<&str> = PROMPT.split(' ').chain(text.split(' ')).take(LONG_PROMPT_WORDS).collect();
     hook(store, turn, "prompt", "UserPromptSubmit", &[("prompt", Json::text(text.join(" ")))])
 }
 

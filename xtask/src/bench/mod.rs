@@ -173,6 +173,7 @@ impl Bench {
         for size in &self.sizes {
             let sandbox = Sandbox::new("bench")?;
             let decisions = corpus::write(&sandbox.records(), *size, SEED)?;
+            corpus::write_distinct(&sandbox.records())?;
             jobs::write_file(&sandbox.project().join(DEFAULT_ROOT).join(RECORDS_CONFIG), CONFIG)?;
             let store = Store { sandbox, decisions, transcripts: &transcripts, sessions: Cell::new(0) };
             self.process(&store, &REINDEX, 0)?;

@@ -191,7 +191,7 @@ mod tests {
             [
                 "create, 10000: 8.0 × and 9.0 MB; must 12 × and 20 MB, aim 7.1 ×: met",
                 "list, 10000: 8.0 × and 9.0 MB; must – and 20 MB, aim –: met",
-                "hook prompt, 1000: 8.0 × and 9.0 MB; must 8.6 × and 20 MB, aim 4.3 ×: met",
+                "hook prompt, 1000: 8.0 × and 9.0 MB; must 8.5 × and 20 MB, aim 4.3 ×: met",
                 "hook guard, 10000: 8.0 × and 9.0 MB; must 3 × and 20 MB, aim 1.4 ×: MISSED",
             ]
         );

@@ -127,6 +127,8 @@ enum Syntax {
 pub struct MemoryFile {
     pub document: Document,
     pub memory: Memory,
+    /// Whether the file breaks a rule of its format, although a memory could be read from it.
+    pub has_problems: bool,
 }
 
 /// The result of parsing a file.
@@ -159,7 +161,7 @@ impl ParsedFile {
     pub fn into_memory(self) -> Result<MemoryFile, String> {
         let ParsedFile { document, memory, problems } = self;
         match memory {
-            Some(memory) => Ok(MemoryFile { document, memory }),
+            Some(memory) => Ok(MemoryFile { document, memory, has_problems: !problems.is_empty() }),
             None => Err(problems.into_iter().next().map(|problem| problem.what).unwrap_or_default()),
         }
     }

@@ -17,7 +17,7 @@ const NOW: Timestamp = Timestamp(1_772_000_000);
 
 fn considered(name: &str, text: &str) -> Candidate {
     let path = RelPath::parse(&format!("{name}.md")).expect("a name");
-    let MemoryFile { document, memory } = Notes.read(&path, text.into()).into_memory().expect("a note");
+    let MemoryFile { document, memory, .. } = Notes.read(&path, text.into()).into_memory().expect("a note");
     let doc = DocEntry::of(&memory, &Notes.passages(&document), &Table::built_in(), FieldBoost::default());
     Candidate {
         entry: MemorySummary::of(&memory, &path),

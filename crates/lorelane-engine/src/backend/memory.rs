@@ -209,6 +209,10 @@ impl Backend for MemoryBackend {
         }
     }
 
+    fn read_with_stat(&self, path: &RelPath, max_bytes: u64) -> io::Result<Option<(Vec<u8>, Stat)>> {
+        Ok(self.read(path, max_bytes)?.zip(self.stat(path.as_str())?))
+    }
+
     fn marks(&self, limit: Option<u64>) -> Result<Vec<u8>, StoreError> {
         let marks = self.read_contents().marks.clone();
         let limit = limit.and_then(|limit| usize::try_from(limit).ok()).unwrap_or(usize::MAX);

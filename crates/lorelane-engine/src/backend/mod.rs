@@ -112,6 +112,9 @@ pub trait Backend: fmt::Debug + Send + Sync {
     /// The bytes of a document. Anything larger, or that is not a document, is an error.
     fn read(&self, path: &RelPath, max_bytes: u64) -> io::Result<Option<Vec<u8>>>;
 
+    /// The bytes of a document, with its stat from before they were read: a later change shows in the next stat.
+    fn read_with_stat(&self, path: &RelPath, max_bytes: u64) -> io::Result<Option<(Vec<u8>, Stat)>>;
+
     /// The lines of the marks file; with a limit, only the last whole lines within it.
     fn marks(&self, limit: Option<u64>) -> Result<Vec<u8>, StoreError>;
 

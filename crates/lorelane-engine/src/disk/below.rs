@@ -142,6 +142,14 @@ impl Disk for ProjectDisk {
     fn read_bounded(&self, path: &Path, links: LinkPolicy, max: u64) -> io::Result<Option<Vec<u8>>> {
         let Some(inside) = self.inside(path) else { return RealDisk.read_bounded(path, links, max) };
         match present(self.open_any(inside, OFlags::RDONLY))? {
+            Some(file) => bounded(file, max).map(|(bytes, _)| Some(bytes)),
+            None => Ok(None),
+        }
+    }
+
+    fn read_with_stat(&self, path: &Path, max: u64) -> io::Result<Option<(Vec<u8>, Stat)>> {
+        let Some(inside) = self.inside(path) else { return RealDisk.read_with_stat(path, max) };
+        match present(self.open_any(inside, OFlags::RDONLY))? {
             Some(file) => bounded(file, max).map(Some),
             None => Ok(None),
         }

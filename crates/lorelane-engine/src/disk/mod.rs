@@ -120,6 +120,11 @@ pub trait Disk: Send + Sync + fmt::Debug {
     fn read_regular(&self, path: &Path, max: u64) -> io::Result<Option<Vec<u8>>> {
         self.read_bounded(path, LinkPolicy::Refused, max)
     }
+    /// The same, with its stat from before it was read.
+    fn read_with_stat(&self, path: &Path, max: u64) -> io::Result<Option<(Vec<u8>, Stat)>> {
+        let Some(stat) = self.stat(path)? else { return Ok(None) };
+        Ok(self.read_regular(path, max)?.map(|bytes| (bytes, stat)))
+    }
     /// Reads one of the user's own files.
     fn read(&self, path: &Path) -> io::Result<Option<Vec<u8>>> {
         self.read_bounded(path, LinkPolicy::Followed, READ_MAX_BYTES)

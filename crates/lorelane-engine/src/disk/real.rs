@@ -19,6 +19,13 @@ pub struct RealDisk;
 impl Disk for RealDisk {
     fn read_bounded(&self, path: &Path, links: LinkPolicy, max: u64) -> io::Result<Option<Vec<u8>>> {
         match present(open_any(path, links))? {
+            Some(file) => bounded(file, max).map(|(bytes, _)| Some(bytes)),
+            None => Ok(None),
+        }
+    }
+
+    fn read_with_stat(&self, path: &Path, max: u64) -> io::Result<Option<(Vec<u8>, Stat)>> {
+        match present(open_any(path, LinkPolicy::Refused))? {
             Some(file) => bounded(file, max).map(Some),
             None => Ok(None),
         }
@@ -260,7 +267,7 @@ pub(super) fn regular(file: File) -> io::Result<File> {
 }
 
 /// The whole of a regular file. It may grow while it is read, so the limit counts what was read.
-pub(super) fn bounded(file: File, max: u64) -> io::Result<Vec<u8>> {
+pub(super) fn bounded(mut file: File, max: u64) -> io::Result<(Vec<u8>, Stat)> {
     let metadata = file.metadata()?;
     if !metadata.is_file() {
         return Err(not_regular());
@@ -268,9 +275,26 @@ pub(super) fn bounded(file: File, max: u64) -> io::Result<Vec<u8>> {
     if metadata.len() > max {
         return Err(too_large(max));
     }
-    let mut bytes = Vec::with_capacity(usize::try_from(metadata.len()).unwrap_or_default());
-    file.take(max.saturating_add(1)).read_to_end(&mut bytes)?;
-    if bytes.len() as u64 > max { Err(too_large(max)) } else { Ok(bytes) }
+    let stat = stat(&metadata)?;
+    let expected = usize::try_from(metadata.len()).unwrap_or_default();
+    // One byte more than expected: if it does not come, that was the whole file, in a single read.
+    let mut bytes = vec![0; expected + 1];
+    let first = read_up_to(&mut file, &mut bytes)?;
+    bytes.truncate(first);
+    if first != expected {
+        file.take(max.saturating_add(1)).read_to_end(&mut bytes)?;
+    }
+    if bytes.len() as u64 > max { Err(too_large(max)) } else { Ok((bytes, stat)) }
+}
+
+/// Fills the buffer, or ends at the first read that does not.
+fn read_up_to(file: &mut File, buffer: &mut [u8]) -> io::Result<usize> {
+    loop {
+        match file.read(buffer) {
+            Err(error) if error.kind() == ErrorKind::Interrupted => {}
+            read => return read,
+        }
+    }
 }
 
 /// At most the last `max` bytes, and where they start.

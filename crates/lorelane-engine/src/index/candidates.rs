@@ -22,7 +22,30 @@ pub trait Candidates: fmt::Debug {
     fn term_freqs(&self, terms: &[Term]) -> Result<Vec<u64>, IndexError>;
 
     /// The candidates for a query that pass its filters, and the statistics of its terms.
-    fn candidates(&self, query: &AnalyzedQuery, filter: &Query) -> Result<CandidateSet, IndexError>;
+    fn candidates(
+        &self,
+        query: &AnalyzedQuery,
+        filter: &Query,
+        limits: CandidateLimits,
+    ) -> Result<CandidateSet, IndexError>;
+}
+
+/// How many candidates are scored.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct CandidateLimits {
+    /// Those that share most query terms.
+    pub by_terms: usize,
+    /// Those with the nearest embeddings.
+    pub by_meaning: usize,
+    /// Those whose title or tags match.
+    pub by_names: usize,
+}
+
+impl CandidateLimits {
+    pub const SEARCH: CandidateLimits = CandidateLimits { by_terms: 80, by_meaning: 40, by_names: 20 };
+    /// Reading candidates is a third of the prompt hook. On the dev set of reminders, half of them give the same
+    /// figures.
+    pub const REMINDER: CandidateLimits = CandidateLimits { by_terms: 40, by_meaning: 20, by_names: 10 };
 }
 
 /// The candidates for a query, with statistics.

@@ -1,6 +1,6 @@
 //! Queries about a part of the memories, whose cost hardly grows with the store.
 
-use super::postings::{PendingMemories, PostingList, Postings};
+use super::postings::{PendingMemories, Postings};
 use super::{ENTRY, FileStamp, Index, IndexError, entry, unsigned};
 use lorelane_core::corpus::MemorySummary;
 use lorelane_core::lifecycle::Status;
@@ -112,9 +112,9 @@ impl Index {
         limit: usize,
     ) -> rusqlite::Result<Vec<MemorySummary>> {
         let pending = PendingMemories::read(&self.db)?;
-        let mut having = PostingList::default();
-        Postings::new(&self.db, &pending)?.read(term, u64::MAX, &mut having)?;
-        let mut having: Vec<i64> = having.memories.into_iter().map(|(id, _)| id).collect();
+        let mut having = Vec::new();
+        Postings::new(&self.db, &pending)?.read(term, &mut having)?;
+        let mut having: Vec<i64> = having.into_iter().map(|(id, _)| id).collect();
         having.sort_unstable();
         // Newest first and by the index alone: reading a row for each posting made session starts grow with the store.
         let mut newest = self.db.prepare(

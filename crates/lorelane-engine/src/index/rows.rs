@@ -22,7 +22,7 @@ use std::collections::HashMap;
 
 /// The columns of a memory, without its row id in this index.
 pub(super) const COLUMNS: &str = "path, address, category, title, tags, status, status_at, created, updated,
-    content_changed, ended, expires, revised, listing_key, listing_text, size, mtime_ns, digest";
+    content_changed, ended, expires, revised, listing_key, listing_text, size, mtime_ns, digest, has_problems";
 
 /// Writes rows. With `fresh`, the tables of memories are empty, while the search tables still hold what is known.
 pub(super) fn put(
@@ -39,7 +39,7 @@ pub(super) fn put(
         return PendingPostings::new(db)?.finish(more_come);
     }
     let verb = if is_fresh { "INSERT" } else { "REPLACE" };
-    let marks = "?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?";
+    let marks = "?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?";
     let mut memory = db.prepare(&format!("{verb} INTO memories (id, {COLUMNS}) VALUES ({marks})"))?;
     let mut unreadable = db.prepare(&format!("{verb} INTO unreadable VALUES (?,?,?,?)"))?;
     let mut forget_unreadable = db.prepare("DELETE FROM unreadable WHERE path = ?")?;
@@ -69,7 +69,8 @@ pub(super) fn put(
                 if before.is_none() {
                     next = next.map(|next| next + 1);
                 }
-                let kept = std::iter::once(number.into()).chain(values(*entry, listing, seen, digest));
+                let stored = Stored { seen, digest, has_problems: file.has_problems };
+                let kept = std::iter::once(number.into()).chain(values(*entry, listing, stored));
                 memory.execute(params_from_iter(kept))?;
                 let id = number.unwrap_or_else(|| db.last_insert_rowid());
                 names.come(id, name);
@@ -191,8 +192,17 @@ pub(super) fn tags(column: &str) -> Vec<String> {
     column.split('\n').filter(|tag| !tag.is_empty()).map(str::to_owned).collect()
 }
 
+/// The columns about a memory's file.
+#[derive(Clone, Copy)]
+struct Stored {
+    seen: FileStamp,
+    digest: i64,
+    has_problems: bool,
+}
+
 /// The columns of a memory, in the order of `COLUMNS`.
-fn values(entry: MemorySummary, listing: Option<ListingLine>, seen: FileStamp, digest: i64) -> [Value; 18] {
+fn values(entry: MemorySummary, listing: Option<ListingLine>, file: Stored) -> [Value; 19] {
+    let Stored { seen, digest, has_problems } = file;
     let (key, text) = listing.map_or((None, None), |line| (Some(line.key), Some(line.text)));
     [
         entry.path.as_str().to_owned().into(),
@@ -213,6 +223,7 @@ fn values(entry: MemorySummary, listing: Option<ListingLine>, seen: FileStamp, d
         signed(seen.size).into(),
         seen.mtime_ns.into(),
         digest.into(),
+        has_problems.into(),
     ]
 }
 
@@ -234,7 +245,9 @@ pub(super) fn difference(
                 acts += i64::try_from(keys_of(&file.memory).len()).unwrap_or(i64::MAX);
                 let path = entry.path.as_str().to_owned();
                 let name = Name::of(&entry);
-                let values = values(*entry, listing, seen, super::digest(file.document.text.as_bytes()));
+                let digest = super::digest(file.document.text.as_bytes());
+                let values =
+                    values(*entry, listing, Stored { seen, digest, has_problems: file.has_problems });
                 let id = number_if_same(&mut memory, &path, &values)?;
                 if let Some(id) = id {
                     names.come(id, name);
@@ -279,7 +292,7 @@ pub(super) fn difference(
 fn number_if_same(
     query: &mut Statement<'_>,
     path: &str,
-    values: &[Value; 18],
+    values: &[Value; 19],
 ) -> rusqlite::Result<Option<i64>> {
     let mut rows = query.query([path])?;
     let Some(row) = rows.next()? else { return Ok(None) };

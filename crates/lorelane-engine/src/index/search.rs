@@ -4,8 +4,8 @@
 //! many memories per row, so that all are compared in one scan. The forward index (table `forward_index`) has everything
 //! that ranking needs about a memory's passages, in one row.
 
-use super::candidates::{CandidateRow, CandidateSet, Candidates};
-use super::postings::{self, PendingMemories, PendingPostings, PostingList, Postings};
+use super::candidates::{CandidateLimits, CandidateRow, CandidateSet, Candidates};
+use super::postings::{self, PendingMemories, PendingPostings, Posting, Postings};
 use super::{ENTRY, ENTRY_COLUMNS, Index, IndexError, ListFilter, embeddings, entry, unsigned};
 use lorelane_core::corpus::MemorySummary;
 use lorelane_core::embed::Vector;
@@ -33,16 +33,13 @@ pub(super) const EMPTY: &str = "
 
 /// A term in more passages than this only ranks; it finds candidates only if no other term does.
 const COMMON: u64 = 8_000;
-/// How many candidates are scored: those that share most query terms, those with the nearest embeddings, and those
-/// whose title or tags match.
-const BY_TERMS: usize = 80;
-const BY_MEANING: usize = 40;
-const BY_NAMES: usize = 20;
+/// How many of the nearest memories [`Index::near`] compares before filters.
+const NEAR_MIN: usize = 40;
 /// Limit on passages in all: a memory with very many counts for several.
 const PASSAGES_MAX: usize = 20_000;
 
-/// Memories per row of sketches, and bytes per sketch.
-const BLOCK: i64 = 256;
+/// Memories per row of sketches, which fits into a page, and bytes per sketch.
+const BLOCK: i64 = 250;
 const CODE: usize = lorelane_core::embed::DIMENSIONS / 8;
 /// How far a memory's embedding is from the query's.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -193,7 +190,7 @@ impl Candidates for Index {
         let _reading = self.reading().map_err(&fault)?;
         let pending = PendingMemories::read(&self.db).map_err(&fault)?;
         let mut postings = Postings::new(&self.db, &pending).map_err(&fault)?;
-        let counts = asked.terms.iter().map(|term| Ok(posting_list(&mut postings, term, 0)?.passages));
+        let counts = asked.terms.iter().map(|term| doc_freq(&mut postings, term));
         counts.collect::<rusqlite::Result<Vec<_>>>().map_err(&fault)
     }
 
@@ -204,25 +201,31 @@ impl Candidates for Index {
         let mut postings = Postings::new(&self.db, &pending).map_err(&fault)?;
         let occurs = postings.occurring(terms).map_err(&fault)?;
         let freq = |(term, occurs): (&Term, bool)| {
-            let mut having = PostingList::default();
-            if occurs {
-                postings.read(*term, 0, &mut having)?;
-            }
-            Ok(having.passages)
+            if occurs { postings.passages(*term) } else { Ok(0) }
         };
         terms.iter().zip(occurs).map(freq).collect::<rusqlite::Result<Vec<_>>>().map_err(&fault)
     }
 
     /// Filters are checked per candidate, best first, until enough pass: filtering afterwards could leave none.
-    fn candidates(&self, asked: &AnalyzedQuery, query: &Query) -> Result<CandidateSet, IndexError> {
+    fn candidates(
+        &self,
+        asked: &AnalyzedQuery,
+        query: &Query,
+        limits: CandidateLimits,
+    ) -> Result<CandidateSet, IndexError> {
         let fault = self.fault("search");
         let _reading = self.reading().map_err(&fault)?;
-        self.try_candidates(asked, query).map_err(&fault)
+        self.try_candidates(asked, query, limits).map_err(&fault)
     }
 }
 
 impl Index {
-    fn try_candidates(&self, asked: &AnalyzedQuery, filter: &Query) -> rusqlite::Result<CandidateSet> {
+    fn try_candidates(
+        &self,
+        asked: &AnalyzedQuery,
+        filter: &Query,
+        CandidateLimits { by_terms, by_meaning, by_names }: CandidateLimits,
+    ) -> rusqlite::Result<CandidateSet> {
         let (passages, terms) = self.db.query_row("SELECT passages, terms FROM totals", [], |row| {
             Ok((unsigned(row, 0)?, unsigned(row, 1)?))
         })?;
@@ -232,31 +235,30 @@ impl Index {
         let mut shared = IdfSums::new(last);
         let mut doc_freqs = Vec::with_capacity(asked.terms.len());
         for term in &asked.terms {
-            let having = posting_list(&mut postings, term, COMMON)?;
-            if having.passages <= COMMON {
-                shared.add(&having, term.weight() * idf(passages, having.passages));
-            }
-            doc_freqs.push(having.passages);
+            doc_freqs.push(doc_freq(&mut postings, term)?);
         }
-        if shared.is_empty() {
-            for term in &asked.terms {
-                let having = posting_list(&mut postings, term, u64::MAX)?;
-                shared.add(&having, term.weight() * idf(passages, having.passages));
+        for most in [COMMON, u64::MAX] {
+            let searched = asked.terms.iter().zip(&doc_freqs).filter(|(_, doc_freq)| **doc_freq <= most);
+            for (term, doc_freq) in searched {
+                shared.add(&posting_list(&mut postings, term)?, term.weight() * idf(passages, *doc_freq));
+            }
+            if !shared.is_empty() {
+                break;
             }
         }
         let apart = self.apart(&asked.vector, last)?;
         let named = self
-            .score_upper_bound(filter, BY_NAMES)?
+            .score_upper_bound(filter, by_names)?
             .into_iter()
-            .map(|(id, reach)| (reach as f32, id))
+            .filter_map(|(id, bound)| Some((bound as f32, u32::try_from(id).ok()?)))
             .collect();
         let mut memories = Vec::new();
         let mut met = BTreeSet::new();
         let mut reader = CandidateReader::new(&self.db)?;
         let arms: [(Box<dyn Iterator<Item = i64> + '_>, usize, bool); 3] = [
-            (Box::new(best_first(shared.found(), BY_TERMS, &apart)), BY_TERMS, false),
-            (Box::new(nearest_first(&apart, BY_MEANING)), BY_MEANING, false),
-            (Box::new(best_first(named, BY_NAMES, &apart)), BY_NAMES, true),
+            (Box::new(best_first(shared.found(), by_terms, &apart)), by_terms, false),
+            (Box::new(nearest_first(&apart, by_meaning)), by_meaning, false),
+            (Box::new(best_first(named, by_names, &apart)), by_names, true),
         ];
         for (candidates, wanted, only_named) in arms {
             let mut left = wanted;
@@ -274,7 +276,7 @@ impl Index {
     }
 
     /// The highest row id.
-    fn last_number(&self) -> rusqlite::Result<i64> {
+    pub(super) fn last_number(&self) -> rusqlite::Result<i64> {
         self.db.query_row("SELECT ifnull(max(id), 0) FROM forward_index", [], |row| row.get(0))
     }
 
@@ -318,7 +320,7 @@ impl Index {
         let mut near = Vec::new();
         let last = self.last_number().map_err(&fault)?;
         let apart = self.apart(direction, last).map_err(&fault)?;
-        for id in nearest_first(&apart, BY_MEANING).take(4 * BY_MEANING) {
+        for id in nearest_first(&apart, NEAR_MIN).take(4 * NEAR_MIN) {
             let found = reader.read(id, filter).map_err(&fault)?;
             near.extend(found.map(|found| {
                 let cosine = doc_entry::read(&found.doc).vector().cosine(direction);
@@ -442,10 +444,15 @@ fn words_of(code: &[u8; CODE]) -> [u64; CODE / 8] {
     std::array::from_fn(|at| u64::from_le_bytes(words[at]))
 }
 
-/// The memories that have a query term, in any language; incomplete if it occurs in more than `most` passages.
-fn posting_list(postings: &mut Postings<'_>, asked: &QueryTerm, most: u64) -> rusqlite::Result<PostingList> {
-    let mut having = PostingList::default();
-    asked.variants.iter().try_for_each(|variant| postings.read(*variant, most, &mut having))?;
+/// In how many passages a query term occurs, in any language.
+fn doc_freq(postings: &mut Postings<'_>, asked: &QueryTerm) -> rusqlite::Result<u64> {
+    asked.variants.iter().map(|variant| postings.passages(*variant)).sum()
+}
+
+/// The memories that have a query term, in any language.
+fn posting_list(postings: &mut Postings<'_>, asked: &QueryTerm) -> rusqlite::Result<Vec<(i64, Posting)>> {
+    let mut having = Vec::new();
+    asked.variants.iter().try_for_each(|variant| postings.read(*variant, &mut having))?;
     Ok(having)
 }
 
@@ -466,22 +473,22 @@ impl IdfSums {
         self.points.iter().all(|points| *points == 0.0)
     }
 
-    fn add(&mut self, having: &PostingList, rarity: f32) {
-        for (memory, held) in &having.memories {
+    fn add(&mut self, having: &[(i64, Posting)], idf: f32) {
+        for (memory, held) in having {
             if let Some(best) = usize::try_from(*memory).ok().and_then(|memory| self.of_term.get_mut(memory))
             {
                 *best = best.max(held.much.share());
             }
         }
-        for (memory, _) in &having.memories {
+        for (memory, _) in having {
             if let Some(memory) = usize::try_from(*memory).ok().filter(|memory| *memory < self.points.len()) {
-                self.points[memory] += rarity * std::mem::take(&mut self.of_term[memory]);
+                self.points[memory] += idf * std::mem::take(&mut self.of_term[memory]);
             }
         }
     }
 
     /// The memories with a score above zero.
-    fn found(&self) -> Vec<(f32, i64)> {
+    fn found(&self) -> Vec<(f32, u32)> {
         (0..)
             .zip(&self.points)
             .filter(|(_, points)| **points > 0.0)
@@ -512,22 +519,22 @@ fn nearest_first(apart: &[Hamming], wanted: usize) -> impl Iterator<Item = i64> 
 
 /// Row ids by score, highest first, ties by distance to the query's embedding. Only the first are sorted; the rest
 /// if somebody gets that far.
-fn best_first(found: Vec<(f32, i64)>, wanted: usize, apart: &[Hamming]) -> impl Iterator<Item = i64> {
-    let apart = |id: i64| usize::try_from(id).ok().and_then(|id| apart.get(id)).copied();
-    let mut found: Vec<(f32, Hamming, i64)> =
-        found.into_iter().map(|(points, id)| (points, apart(id).unwrap_or(Hamming::UNKNOWN), id)).collect();
-    let order = |a: &(f32, Hamming, i64), b: &(f32, Hamming, i64)| {
-        b.0.total_cmp(&a.0).then(a.1.cmp(&b.1)).then(a.2.cmp(&b.2))
+fn best_first(mut found: Vec<(f32, u32)>, wanted: usize, apart: &[Hamming]) -> impl Iterator<Item = i64> {
+    let distance = |id: u32| apart.get(id as usize).copied().unwrap_or(Hamming::UNKNOWN);
+    let order = move |a: &(f32, u32), b: &(f32, u32)| {
+        b.0.total_cmp(&a.0).then_with(|| (distance(a.1), a.1).cmp(&(distance(b.1), b.1)))
     };
     let first = (2 * wanted).min(found.len());
     if first < found.len() {
         found.select_nth_unstable_by(first, order);
     }
-    let mut rest = found.split_off(first);
-    found.sort_unstable_by(order);
-    let rest = std::iter::once_with(move || {
-        rest.sort_unstable_by(order);
-        rest
-    });
-    std::iter::once(found).chain(rest).flatten().map(|(_, _, id)| id)
+    found[..first].sort_unstable_by(order);
+    let mut next = 0;
+    std::iter::from_fn(move || {
+        if next == first {
+            found[first..].sort_unstable_by(order);
+        }
+        next += 1;
+        found.get(next - 1).map(|(_, id)| i64::from(*id))
+    })
 }

@@ -139,8 +139,9 @@ impl Index {
     /// `recall::name_words`). A word in the titles of more than `many` notes finds none of them: file names are
     /// often numbered, and such a note is found by its text.
     pub(super) fn score_upper_bound(&self, query: &Query, many: usize) -> rusqlite::Result<Vec<(i64, i32)>> {
-        // Sorting runs and merging them is cheaper than a map lookup for each id.
-        let mut reach: Vec<(i64, i32)> = Vec::new();
+        // One sum per row id: sorting what all words find was a third of the hook for a long prompt.
+        let last = usize::try_from(self.last_number()?).unwrap_or(0);
+        let mut bounds = vec![0_i32; last + 1];
         self.each_place(
             query.words(),
             |of, status| query.admits(of, status),
@@ -149,42 +150,37 @@ impl Index {
                     return;
                 }
                 let points = signal.points();
-                reach.extend(memories.into_iter().map(|memory| (memory, points)));
+                for memory in memories {
+                    if let Some(bound) = usize::try_from(memory).ok().and_then(|at| bounds.get_mut(at)) {
+                        *bound = bound.saturating_add(points);
+                    }
+                }
             },
         )?;
-        reach.sort_by_key(|(memory, _)| *memory);
-        reach.dedup_by(|(memory, points), (kept, sum)| {
-            let is_same = memory == kept;
-            if is_same {
-                *sum = sum.saturating_add(*points);
-            }
-            is_same
-        });
-        Ok(reach)
+        Ok((0..).zip(bounds).filter(|(_, bound)| *bound > 0).collect())
     }
 
     /// The same for all memories, highest bound first, at most `limit`. Ties are ordered by path, so that a
     /// rebuilt index gives the same answer.
     pub(super) fn above_bound(&self, query: &Query, limit: usize) -> rusqlite::Result<Vec<(i32, i64)>> {
-        let reach = self.score_upper_bound(query, usize::MAX)?;
-        let mut reaching: Vec<(i32, i64)> =
-            reach.into_iter().map(|(memory, reach)| (reach, memory)).collect();
-        let order = |(reach, memory): &(i32, i64)| (Reverse(*reach), *memory);
-        if limit < reaching.len() {
+        let bounds = self.score_upper_bound(query, usize::MAX)?;
+        let mut best: Vec<(i32, i64)> = bounds.into_iter().map(|(memory, bound)| (bound, memory)).collect();
+        let order = |(bound, memory): &(i32, i64)| (Reverse(*bound), *memory);
+        if limit < best.len() {
             // A common word is in thousands of titles: only those within the limit are sorted.
-            let (_, &mut (last, _), _) = reaching.select_nth_unstable_by_key(limit, order);
-            reaching.retain(|(reach, _)| *reach >= last);
+            let (_, &mut (last, _), _) = best.select_nth_unstable_by_key(limit, order);
+            best.retain(|(bound, _)| *bound >= last);
         }
-        reaching.sort_unstable_by_key(order);
-        if let Some((last, _)) = reaching.get(limit).copied() {
-            let ahead = reaching.partition_point(|(reach, _)| *reach > last);
-            let behind = reaching.partition_point(|(reach, _)| *reach >= last);
+        best.sort_unstable_by_key(order);
+        if let Some((last, _)) = best.get(limit).copied() {
+            let ahead = best.partition_point(|(bound, _)| *bound > last);
+            let behind = best.partition_point(|(bound, _)| *bound >= last);
             let mut path = self.db.prepare("SELECT path FROM memories WHERE id = ?")?;
             let mut path_of = |memory: i64| path.query_row([memory], |row| row.get::<_, String>(0)).ok();
-            reaching[ahead..behind].sort_by_cached_key(|(_, memory)| path_of(*memory));
-            reaching.truncate(limit);
+            best[ahead..behind].sort_by_cached_key(|(_, memory)| path_of(*memory));
+            best.truncate(limit);
         }
-        Ok(reaching)
+        Ok(best)
     }
 
     /// How many of these words are in the title and tags of the memory that has most of them, among those of an

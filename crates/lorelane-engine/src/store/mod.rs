@@ -182,6 +182,10 @@ impl Backend for Store {
         self.disk.read_regular(&self.file(path), max_bytes)
     }
 
+    fn read_with_stat(&self, path: &RelPath, max_bytes: u64) -> io::Result<Option<(Vec<u8>, Stat)>> {
+        self.disk.read_with_stat(&self.file(path), max_bytes)
+    }
+
     fn marks(&self, limit: Option<u64>) -> Result<Vec<u8>, StoreError> {
         let path = self.marks_file();
         let is_larger = |limit: &u64| self.marks_size().is_some_and(|size| size > *limit);

@@ -66,7 +66,7 @@ const JOURNAL: &str = "journal";
 const MARKS_FILE: &str = "marks.jsonl";
 const LISTING_MAX_BYTES: u64 = 256 << 20;
 /// How many memories are ranked for a prompt. A briefing shows far fewer; `why` reports any other as outranked.
-const NEAR_MAX: usize = 48;
+const NEAR_MAX: usize = 20;
 
 /// The memories of one project.
 #[derive(Debug)]

@@ -12,7 +12,9 @@ use lorelane_core::terms::{Language, Term};
 use lorelane_core::time::Timestamp;
 use lorelane_engine::disk::SeededRng;
 use lorelane_engine::env::Env;
-use lorelane_engine::index::{CandidateRow, CandidateSet, Candidates, IndexError, ListFilter, digest};
+use lorelane_engine::index::{
+    CandidateLimits, CandidateRow, CandidateSet, Candidates, IndexError, ListFilter, digest,
+};
 use lorelane_engine::workspace::Workspace;
 use std::collections::BTreeMap;
 use std::fs;
@@ -77,7 +79,12 @@ impl Candidates for Exhaustive {
         Ok(terms.iter().map(|term| having(*term)).collect())
     }
 
-    fn candidates(&self, query: &AnalyzedQuery, filter: &Query) -> Result<CandidateSet, IndexError> {
+    fn candidates(
+        &self,
+        query: &AnalyzedQuery,
+        filter: &Query,
+        _: CandidateLimits,
+    ) -> Result<CandidateSet, IndexError> {
         Ok(CandidateSet {
             passages: self.passages().count() as u64,
             terms: self.passages().map(|passage| passage.length as u64).sum(),

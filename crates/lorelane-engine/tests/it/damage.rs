@@ -16,7 +16,7 @@ use std::fs;
 use std::path::PathBuf;
 
 const NOW: Timestamp = Timestamp(1_772_000_000);
-const PAGE: usize = 4096;
+const PAGE: usize = 8192;
 const WORDS: [&str; 24] = [
     "redis",
     "cache",

@@ -515,7 +515,7 @@ fn an_index_that_is_damaged_foreign_or_from_the_future_comes_back_equal() {
         }),
         ("cut to its first pages", |path| {
             without_log(path);
-            File::options().write(true).open(path).unwrap().set_len(4 * 4096).unwrap();
+            File::options().write(true).open(path).unwrap().set_len(4 * 8192).unwrap();
         }),
         ("cut in the middle of a page", |path| {
             without_log(path);
@@ -528,7 +528,7 @@ fn an_index_that_is_damaged_foreign_or_from_the_future_comes_back_equal() {
         ("zeroes in all pages but the first", |path| {
             without_log(path);
             let mut bytes = fs::read(path).unwrap();
-            bytes[4096..].fill(0);
+            bytes[8192..].fill(0);
             fs::write(path, bytes).unwrap();
         }),
         ("another program's tables", |path| {

@@ -88,7 +88,7 @@ pub(super) fn revise(
     draft: &Draft,
     context: &WriteContext,
 ) -> Result<Composed, Refusal> {
-    let MemoryFile { document: old, memory: before } = old;
+    let MemoryFile { document: old, memory: before, .. } = old;
     let document = note_of(old, address)?;
     if address.is_trash() {
         let fix = "restore it first";

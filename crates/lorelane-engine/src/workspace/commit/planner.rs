@@ -609,7 +609,8 @@ impl Planner<'_> {
         if file.memory.as_ref() == Some(memory)
             && let Some(memory) = file.memory
         {
-            let file = Box::new(MemoryFile { document: file.document, memory });
+            let has_problems = !file.problems.is_empty();
+            let file = Box::new(MemoryFile { document: file.document, memory, has_problems });
             return Ok(vec![TextEdit::Put { path, file }]);
         }
         Ok(self.lane.dialect.write(Some(&file.document), None, Some(memory))?)

@@ -180,7 +180,7 @@ impl Lane {
         let mut file = self.dialect.read(&path, bytes);
         let problems = std::mem::take(&mut file.problems);
         match file.into_memory() {
-            Ok(MemoryFile { document, memory }) => {
+            Ok(MemoryFile { document, memory, .. }) => {
                 Ok(LoadedMemory { memory, path, document, revision, problems })
             }
             Err(_) => {

@@ -1,7 +1,7 @@
 //! Keeps the index up to date with the files.
 
 use super::Lane;
-use crate::config::write_plain;
+use crate::config::write_parts;
 use crate::disk::{DirEntry, Disk, FileType, LinkPolicy, is_exhausted};
 use crate::index::{
     self, FileStamp, FolderTimes, Index, IndexError, IndexedFile, Rebuild, Row, RowSource, UNSETTLED,
@@ -199,7 +199,7 @@ impl Lane {
         let mut sources = self.index.sources()?;
         let is_changed = |path: &&RelPath| {
             let before = sources.remove(path.as_str());
-            before.is_none() || before != self.content(path).source()
+            before.is_none() || before.map(|before| before.file) != self.content(path).source()
         };
         let changed: Vec<&RelPath> = files.iter().filter(is_changed).collect();
         // Writing all rows and sorting once is cheaper than updating half of them one by one.
@@ -354,14 +354,26 @@ impl Lane {
     }
 
     pub(in crate::workspace) fn put_listing(&mut self) -> Result<(), Failure> {
-        let (Some(files), Some((path, text))) = (self.files.clone(), self.listing()?) else { return Ok(()) };
+        let before = self.listing_start();
+        let (Some(files), Some((path, above))) = (self.files.clone(), self.dialect.listing(&before)) else {
+            return Ok(());
+        };
         let file = files.file(&path);
         // `write_plain` rejects a symbolic link.
         let is_link = matches!(files.disk.stat(&file), Ok(Some(stat)) if stat.kind == FileType::Symlink);
         if !is_link && is_foreign(&*files.disk, &file) {
             return Err(Failure::ForeignListing { file });
         }
-        Ok(write_plain(&*files.disk, &file, text.as_bytes())?)
+        Ok(self.with_index(|index| {
+            let mut read = Ok(());
+            let written = write_parts(&*files.disk, &file, |write| {
+                index.write_listing(above, write).unwrap_or_else(|fault| {
+                    read = Err(fault);
+                    Err(io::Error::other("the index cannot be read"))
+                })
+            });
+            read.map(|()| written)
+        })??)
     }
 
     /// The current mtimes of the scanned folders. In a tree these are the ones the index knows: a new folder
@@ -482,8 +494,19 @@ impl Lane {
         }
     }
 
-    /// The current contents of a file. The stat comes first, so that a later change is noticed by the next scan.
+    /// The current contents of a file.
     pub(in crate::workspace) fn content(&self, path: &RelPath) -> FileContent {
+        match self.documents.read_with_stat(path, self.dialect.max_bytes() as u64) {
+            Ok(Some((bytes, stat))) => {
+                FileContent::Read { bytes, seen: FileStamp { size: stat.len, mtime_ns: stat.mtime_ns } }
+            }
+            Ok(None) => FileContent::Gone,
+            Err(fault) => self.unread(path, fault),
+        }
+    }
+
+    /// Why a file could not be read.
+    fn unread(&self, path: &RelPath, fault: io::Error) -> FileContent {
         let failed = |fault: &io::Error| FileContent::Unread {
             what: format!("it cannot be read: {fault}"),
             seen: FileStamp::FAILED,
@@ -502,19 +525,13 @@ impl Lane {
         if stat.len > max as u64 {
             return unread(format!("it is larger than {} KiB", max / 1024));
         }
-        match self.documents.read(path, max as u64) {
-            Ok(Some(bytes)) => FileContent::Read { bytes, seen },
-            Ok(None) => FileContent::Gone,
-            // Not a regular file, or too large: retrying is pointless until its stat changes.
-            Err(fault) if fault.kind() == ErrorKind::InvalidData => {
-                unread(format!("it cannot be read: {fault}"))
-            }
-            Err(fault) => {
-                let content = failed(&fault);
-                self.note_exhausted(fault);
-                content
-            }
+        // Not a regular file, or too large when it was read: retrying is pointless until its stat changes.
+        if fault.kind() == ErrorKind::InvalidData {
+            return unread(format!("it cannot be read: {fault}"));
         }
+        let content = failed(&fault);
+        self.note_exhausted(fault);
+        content
     }
 }
 
@@ -533,8 +550,12 @@ impl FileContent {
             FileContent::Gone => None,
             FileContent::Unread { seen, .. } => Some(IndexedFile { seen: *seen, digest: None }),
             FileContent::Read { bytes, seen } => {
-                let text = String::from_utf8_lossy(bytes);
-                Some(IndexedFile { seen: *seen, digest: Some(index::digest(text.as_bytes())) })
+                // Checked first: `from_utf8_lossy` takes four times as long, and nearly every file is UTF-8.
+                let digest = match std::str::from_utf8(bytes) {
+                    Ok(text) => index::digest(text.as_bytes()),
+                    Err(_) => index::digest(String::from_utf8_lossy(bytes).as_bytes()),
+                };
+                Some(IndexedFile { seen: *seen, digest: Some(digest) })
             }
         }
     }

@@ -42,6 +42,14 @@ pub struct Diagnosis {
     pub notes: Vec<String>,
 }
 
+/// Which files are parsed.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum ContentCheck {
+    /// Those that changed since they were indexed, or had problems then. Parsing all is half of `doctor`.
+    Suspect,
+    All,
+}
+
 /// The data of `status`.
 #[derive(Clone, Debug)]
 pub struct Overview {
@@ -436,12 +444,13 @@ impl Lane {
 
     /// Reads every file once, for problems in it and to compare it with what was indexed.
     fn check_contents(&mut self, secrets: bool, findings: &mut Vec<Finding>) -> Result<(), Failure> {
-        let mut lag = self.lag(&mut |file, reading| check_reading(reading, file, secrets, findings));
+        let read = if secrets { ContentCheck::All } else { ContentCheck::Suspect };
+        let mut lag = self.lag(read, &mut |file, reading| check_reading(reading, file, secrets, findings));
         if matches!(lag, Ok(Some(_))) {
             // The index may lag behind a file that was edited in place or changed while we read. That is not
             // a fault of the index, so it is reported only if a scan does not fix it.
             self.scan()?;
-            lag = self.lag(&mut |_, _| {});
+            lag = self.lag(ContentCheck::Suspect, &mut |_, _| {});
         }
         self.report_index(lag, "`lorelane reindex` rewrites it", findings);
         Ok(())
@@ -462,6 +471,7 @@ impl Lane {
     /// values, so rows made from the same bytes are the same.
     fn lag(
         &self,
+        check: ContentCheck,
         inspect: &mut dyn FnMut(&RelPath, Result<&ParsedFile, &str>),
     ) -> Result<Option<String>, IndexError> {
         let LaneListing { files, times } = self.files();
@@ -470,7 +480,11 @@ impl Lane {
         for file in &files {
             let content = self.content(file);
             let Some(mut source) = content.source() else { continue };
+            let known = sources.remove(file.as_str());
+            let is_sound = known.is_some_and(|known| known.file == source && !known.has_problems)
+                && check == ContentCheck::Suspect;
             match content {
+                _ if is_sound => continue,
                 FileContent::Gone => {}
                 FileContent::Unread { what, .. } => inspect(file, Err(&what)),
                 FileContent::Read { bytes, .. } => {
@@ -479,7 +493,7 @@ impl Lane {
                     source.digest = source.digest.filter(|_| reading.memory.is_some());
                 }
             }
-            if sources.remove(file.as_str()) != Some(source) && first.is_none() {
+            if known.map(|known| known.file) != Some(source) && first.is_none() {
                 first = Some(file.to_string());
             }
         }

@@ -1,7 +1,7 @@
 //! Reminders for a prompt, and the standing context that every session starts with.
 
 use crate::setup::is_trial;
-use crate::workspace::{Failure, NEAR_MAX, Workspace};
+use crate::workspace::{Failure, Workspace};
 use lorelane_core::briefing::{
     Briefing, CurrentMemory, DropRule, PendingCapture, ReminderRule, StandingContext,
 };
@@ -18,6 +18,8 @@ const STANDING_MAX: usize = 40;
 const READ_MAX: usize = 200;
 /// Pins that are tried: a repository may contain any number of pins of memories that do not exist.
 const PINNED_MAX: usize = 1_000;
+/// Memories whose title or tags match, that are scored as the `claude-memory` scripts do.
+const KEYWORD_MAX: usize = 48;
 
 /// Reminders from a borrowed workspace.
 #[derive(Debug)]
@@ -88,7 +90,7 @@ impl Reminders<'_> {
             MatchStrategy::Keyword => {
                 self.workspace.refresh()?;
                 let named = self.workspace.lanes.records_mut().with_index(|index| {
-                    index.with_named(query, NEAR_MAX, |named| {
+                    index.with_named(query, KEYWORD_MAX, |named| {
                         named.map(|(_, entry)| entry).collect::<Vec<_>>()
                     })
                 })?;

@@ -14,7 +14,7 @@ pub use graph::{Comparison, Duplicate, DuplicateGroup, Inbound, LinkReport};
 pub use list::sort_newest_first;
 pub use rerank::EmbedProgress;
 
-use crate::index::{self, CandidateRow, Candidates};
+use crate::index::{self, CandidateLimits, CandidateRow, Candidates};
 use crate::workspace::{Failure, NEAR_MAX, Workspace};
 use lorelane_core::corpus::MemorySummary;
 use lorelane_core::dialect::MemoryFile;
@@ -45,6 +45,30 @@ pub struct Recall<'w> {
 impl Workspace {
     pub fn recall(&mut self) -> Recall<'_> {
         Recall { workspace: self }
+    }
+}
+
+/// How far a search goes: a hook at every prompt has less time than a search.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum SearchDepth {
+    Reminder,
+    Search,
+}
+
+impl SearchDepth {
+    fn limits(self) -> CandidateLimits {
+        match self {
+            SearchDepth::Reminder => CandidateLimits::REMINDER,
+            SearchDepth::Search => CandidateLimits::SEARCH,
+        }
+    }
+
+    /// How hard it tries to understand words that no memory has.
+    fn spelling(self, is_long: bool) -> &'static [SpellingEffort] {
+        match self {
+            SearchDepth::Search if !is_long => &[SpellingEffort::KnownWords, SpellingEffort::AllWords],
+            SearchDepth::Reminder | SearchDepth::Search => &[SpellingEffort::KnownWords],
+        }
     }
 }
 
@@ -117,7 +141,7 @@ impl Recall<'_> {
     /// The memories nearest to a prompt, the most relevant first, without a relevance floor. Those at least this
     /// relevant are compared with their files, because a file that was edited in place may say something else now.
     pub(in crate::workspace) fn near(&mut self, query: &Query, least: f32) -> Result<Vec<Hit>, Failure> {
-        let mut inquiry = self.search_context(query, SpellingEffort::KnownWords)?;
+        let mut inquiry = self.search_context(query, SearchDepth::Reminder)?;
         let chosen = |inquiry: &SearchContext, weights: &Weights| {
             inquiry.chosen(query, weights, NEAR_MAX, ResultMode::Everything).hits
         };
@@ -137,7 +161,7 @@ impl Recall<'_> {
     /// The evidence for each candidate of a prompt, for measuring.
     pub fn evidence(&mut self, query: &Query) -> Result<Vec<(Address, Evidence)>, Failure> {
         let SearchContext { asked, statistics, considered, .. } =
-            self.search_context(query, SpellingEffort::KnownWords)?;
+            self.search_context(query, SearchDepth::Reminder)?;
         let scores = recall::score::score(&asked, &statistics, &considered, &self.workspace.weights);
         let addresses = considered.into_iter().map(|candidate| candidate.entry.address);
         Ok(addresses.zip(scores.evidence).collect())
@@ -145,7 +169,7 @@ impl Recall<'_> {
 
     /// The memory that covers most of a text, if that is enough to be about the same subject.
     pub(in crate::workspace) fn same_subject(&mut self, query: &Query) -> Result<Option<Hit>, Failure> {
-        let mut inquiry = self.search_context(query, SpellingEffort::KnownWords)?;
+        let mut inquiry = self.search_context(query, SearchDepth::Reminder)?;
         let same = |inquiry: &SearchContext| {
             let SearchContext { asked, statistics, considered, .. } = inquiry;
             recall::same_subject(query, asked, statistics, considered, &self.workspace.weights)
@@ -161,7 +185,7 @@ impl Recall<'_> {
         limit: usize,
         grouping: ResultMode,
     ) -> Result<SearchResults, Failure> {
-        let mut inquiry = self.search_context(query, SpellingEffort::AllWords)?;
+        let mut inquiry = self.search_context(query, SearchDepth::Search)?;
         self.rerank(query, &mut inquiry, grouping)?;
         let chosen = inquiry.chosen(query, &self.workspace.weights, limit, grouping);
         // The index lags behind a file that was edited in place, so each hit is read from its file. If one
@@ -189,9 +213,7 @@ impl Recall<'_> {
         Ok(found)
     }
 
-    /// `effort` is how hard it tries to understand words that no memory has: a hook at every prompt has less time
-    /// than a search.
-    fn search_context(&mut self, query: &Query, effort: SpellingEffort) -> Result<SearchContext, Failure> {
+    fn search_context(&mut self, query: &Query, depth: SearchDepth) -> Result<SearchContext, Failure> {
         self.workspace.refresh()?;
         let marks = self.workspace.recent_marks();
         let mut languages = BTreeSet::new();
@@ -202,32 +224,21 @@ impl Recall<'_> {
         let table = Table::built_in();
         let mut asked = AnalyzedQuery::new(&query.text, &languages, &table);
         let is_long = asked.is_long();
-        if is_long {
-            let mut holding = self.doc_freqs(&asked)?;
-            if let Some(respelled) =
-                self.respelled(&asked, &holding, &languages, SpellingEffort::KnownWords)?
-            {
-                asked = respelled;
-                holding = self.doc_freqs(&asked)?;
-            }
-            asked = asked.rarest(&holding);
-        }
-        let (mut statistics, mut found) = self.gather(&asked, query)?;
-        let efforts: &[SpellingEffort] = match effort {
-            _ if is_long => &[],
-            SpellingEffort::KnownWords => &[SpellingEffort::KnownWords],
-            SpellingEffort::AllWords => &[SpellingEffort::KnownWords, SpellingEffort::AllWords],
-        };
+        let mut doc_freqs = self.doc_freqs(&asked)?;
         let mut is_respelled = false;
-        for effort in efforts {
-            if let Some(respelled) = self.respelled(&asked, &statistics.doc_freqs, &languages, *effort)? {
+        for effort in depth.spelling(is_long) {
+            if let Some(respelled) = self.respelled(&asked, &doc_freqs, &languages, *effort)? {
                 asked = respelled;
                 is_respelled = true;
             }
         }
-        if is_respelled {
-            (statistics, found) = self.gather(&asked, query)?;
+        if is_long {
+            if is_respelled {
+                doc_freqs = self.doc_freqs(&asked)?;
+            }
+            asked = asked.rarest(&doc_freqs);
         }
+        let (statistics, mut found) = self.gather(&asked, query, depth.limits())?;
         // A candidate found only by a word of its title stays only if the query names it: otherwise the
         // results would depend on how files are named.
         found.retain(|(_, found)| {
@@ -259,11 +270,12 @@ impl Recall<'_> {
         &mut self,
         asked: &AnalyzedQuery,
         query: &Query,
+        limits: CandidateLimits,
     ) -> Result<(Statistics, Vec<(LaneId, CandidateRow)>), Failure> {
         let mut statistics = Statistics { doc_freqs: vec![0; asked.terms.len()], ..Statistics::default() };
         let mut found = Vec::new();
         for lane in &mut self.workspace.lanes {
-            let set = lane.with_candidates(|index| index.candidates(asked, query))?;
+            let set = lane.with_candidates(|index| index.candidates(asked, query, limits))?;
             statistics.passages += set.passages;
             statistics.terms += set.terms;
             statistics.similarity += set.similarity;
@@ -322,7 +334,7 @@ impl Recall<'_> {
             let said = lane.load(&considered.entry.address).ok().map(|loaded| {
                 let written = lane.seen(&loaded.path).map(|seen| index::written(seen.mtime_ns));
                 let entry = MemorySummary { written, ..MemorySummary::of(&loaded.memory, &loaded.path) };
-                (entry, MemoryFile { document: loaded.document, memory: loaded.memory })
+                (entry, MemoryFile { document: loaded.document, memory: loaded.memory, has_problems: false })
             });
             if bytes.is_some() && said.is_none() {
                 unreadable.insert(lane.id());
