@@ -291,7 +291,7 @@ pub const KEYS: &[Key] = &[
     lorelane(
         "briefing.min_relevance",
         KeyKind::Fraction,
-        Fallback::Number("0.28"),
+        Fallback::Number("0.34"),
         "how likely a memory must be useful to be added to a prompt, from 0 to 1",
     )
     .held(WeakeningRule::Below("less relevant memories of this repository would be added to your prompts")),

@@ -14,6 +14,8 @@ pub enum Expectation {
     Sent(Vec<String>),
     /// No text of any request has these words.
     NeverSent(String),
+    /// The last request has these words this many times: what was sent before is part of it.
+    LastSent { words: String, times: usize },
     /// The agent sent this many requests.
     Requests(usize),
     /// The client printed this answer at the end of its last session, or of the one with this number.
@@ -46,6 +48,9 @@ impl Expectation {
                 }
             }
             ["never_sent"] => text("never_sent").map(Expectation::NeverSent),
+            ["last_sent", "times"] => {
+                Ok(Expectation::LastSent { words: text("last_sent")?, times: number("times")? })
+            }
             ["requests"] => number("requests").map(Expectation::Requests),
             ["result"] => Ok(Expectation::Result { answer: text("result")?, session: None }),
             ["result", "session"] => {
@@ -74,6 +79,12 @@ impl Expectation {
                 let found =
                     texts(&all).find(|text| text.contains(word.as_str())).map(|text| around(text, word));
                 found.map(|text| format!("a request has {word:?}: {text}"))
+            }
+            Expectation::LastSent { words, times } => {
+                let parts = requests.last().map(|last| last.parts.as_slice()).unwrap_or_default();
+                let found: usize = parts.iter().map(|part| part.text.matches(words.as_str()).count()).sum();
+                (found != *times)
+                    .then(|| format!("the last request has {words:?} {found} times, not {times}"))
             }
             Expectation::Requests(count) => {
                 let asked = requests.len();

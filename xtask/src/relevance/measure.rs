@@ -107,17 +107,19 @@ impl Calibration {
         *bin = (bin.0 + 1, bin.1 + f64::from(chance), bin.2 + usize::from(is_useful));
     }
 
-    pub fn table(&self) -> String {
-        let mut table =
-            String::from("| estimate | memories | average | useful |\n| --- | ---: | ---: | ---: |\n");
-        for (at, (count, sum, useful)) in self.bins.iter().enumerate() {
+    /// Beside the calibration on the projects that the weights were fitted on.
+    pub fn table(&self, fitted_on: &Calibration) -> String {
+        let mut table = String::from(
+            "| estimate | left out: memories | average | useful | fitted on: memories | average | useful |\n\
+             | --- | ---: | ---: | ---: | ---: | ---: | ---: |\n",
+        );
+        let cells = |(count, sum, useful): &(usize, f64, usize)| {
             let all = (*count).max(1) as f64;
-            let (average, share) = (sum / all, *useful as f64 / all);
-            let _ = writeln!(
-                table,
-                "| 0.{at} to {:.1} | {count} | {average:.2} | {share:.2} |",
-                (at + 1) as f64 / 10.0
-            );
+            format!("{count} | {:.2} | {:.2} |", sum / all, *useful as f64 / all)
+        };
+        for (at, (left_out, fitted_on)) in self.bins.iter().zip(&fitted_on.bins).enumerate() {
+            let end = (at + 1) as f64 / 10.0;
+            let _ = writeln!(table, "| 0.{at} to {end:.1} | {} {}", cells(left_out), cells(fitted_on));
         }
         table
     }

@@ -22,7 +22,7 @@ use fit::{Example, fit};
 use measure::{Calibration, MEASURES, ReminderCounts};
 use set::{LabelledProject, read_projects};
 
-const FEATURES: [&str; 5] = ["words", "pasted", "meaning", "length", "paste_length"];
+const FEATURES: [&str; 4] = ["words", "pasted", "meaning", "length"];
 /// How much a memory counts for a prompt of another project. There are five times as many of these as of own prompts,
 /// and a real user hardly types any.
 const FOREIGN: f64 = 0.4;
@@ -88,7 +88,7 @@ fn fitted(pairs: &[Pair], is_used: impl Fn(usize) -> bool) -> RelevanceWeights {
 
 /// The same with one feature switched off.
 fn fitted_without(pairs: &[Pair], is_used: impl Fn(usize) -> bool, off: Option<usize>) -> RelevanceWeights {
-    let examples: Vec<Example<5>> = pairs
+    let examples: Vec<Example<4>> = pairs
         .iter()
         .filter(|pair| is_used(pair.project))
         .map(|pair| {
@@ -98,8 +98,21 @@ fn fitted_without(pairs: &[Pair], is_used: impl Fn(usize) -> bool, off: Option<u
         })
         .collect();
     let (bias, weights) = fit(&examples);
-    let mut all = [bias as f32; 6];
-    all[1..].iter_mut().zip(weights).for_each(|(slot, weight)| *slot = weight as f32);
+    // What prompts of other projects teach keeps the order right, but makes every estimate too low for a project's own
+    // prompts: the scale is fitted on these alone.
+    let own: Vec<Example<1>> = pairs
+        .iter()
+        .filter(|pair| is_used(pair.project))
+        .zip(&examples)
+        .filter(|(pair, _)| pair.is_own)
+        .map(|(_, one)| {
+            let sum: f64 = one.features.iter().zip(weights).map(|(value, weight)| value * weight).sum();
+            Example { features: [bias + sum], is_useful: one.is_useful, weight: 1.0 }
+        })
+        .collect();
+    let (shift, [scale]) = fit(&own);
+    let mut all = [(shift + scale * bias) as f32; 5];
+    all[1..].iter_mut().zip(weights).for_each(|(slot, weight)| *slot = (scale * weight) as f32);
     off.into_iter().for_each(|off| all[off + 1] = 0.0);
     RelevanceWeights::from_array(all)
 }
@@ -129,11 +142,13 @@ fn report(projects: &mut [LabelledProject], pairs: &[Pair]) -> Result<Report, Fa
     let mut left_out = ReminderCounts::default();
     let mut in_sample = ReminderCounts::default();
     let mut of_projects = String::new();
-    let mut calibration = Calibration::default();
+    let (mut calibration, mut calibration_fitted_on) = (Calibration::default(), Calibration::default());
+    let shipped = RelevanceWeights::default();
     for at in 0..projects.len() {
         let weights = fitted(pairs, |project| project != at);
         for pair in pairs.iter().filter(|pair| pair.is_own && pair.project == at) {
             calibration.add(pair.evidence.chance(&weights), pair.is_useful);
+            calibration_fitted_on.add(pair.evidence.chance(&shipped), pair.is_useful);
         }
         let mut own = ReminderCounts::default();
         measured(projects, at, weights.clone(), &mut own)?;
@@ -170,16 +185,16 @@ fn report(projects: &mut [LabelledProject], pairs: &[Pair]) -> Result<Report, Fa
         "{table}\n| left out project | hit | precision | false |\n| --- | ---: | ---: | ---: |\n{of_projects}\n\
          | evidence | hit | precision | false | paraphrases | other projects | tokens |\n\
          | --- | ---: | ---: | ---: | ---: | ---: | ---: |\n| all |{all}\n{ablation}\n{}",
-        calibration.table(),
+        calibration.table(&calibration_fitted_on),
     );
     Ok(Report { tables, verdicts, met })
 }
 
 fn source(weights: &RelevanceWeights) -> String {
-    let RelevanceWeights { bias, words, pasted, meaning, length, paste_length } = weights;
+    let RelevanceWeights { bias, words, pasted, meaning, length } = weights;
     format!(
         "//! Weights that were fitted on measured data, by `cargo xtask relevance --write`.\n\n\
          /// The bias of the relevance estimate, then the weights of the evidence in its order.\n\
-         pub(super) const RELEVANCE: [f32; 6] = [{bias:.2}, {words:.2}, {pasted:.2}, {meaning:.2}, {length:.2}, {paste_length:.2}];\n"
+         pub(super) const RELEVANCE: [f32; 5] = [{bias:.2}, {words:.2}, {pasted:.2}, {meaning:.2}, {length:.2}];\n"
     )
 }

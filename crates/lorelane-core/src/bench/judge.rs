@@ -30,10 +30,21 @@ pub enum Measure {
     Reciprocal,
     /// An unanswerable question had no results.
     Refused,
+    /// A prompt hook would add the wanted memory.
+    Reminded,
+    /// A prompt hook would add nothing to an unanswerable question.
+    Silent,
 }
 
 impl Measure {
-    pub const ALL: [Measure; 4] = [Measure::First, Measure::AmongFive, Measure::Reciprocal, Measure::Refused];
+    pub const ALL: [Measure; 6] = [
+        Measure::First,
+        Measure::AmongFive,
+        Measure::Reciprocal,
+        Measure::Refused,
+        Measure::Reminded,
+        Measure::Silent,
+    ];
 
     pub fn name(self) -> &'static str {
         match self {
@@ -41,6 +52,8 @@ impl Measure {
             Measure::AmongFive => "hit@5",
             Measure::Reciprocal => "mrr",
             Measure::Refused => "refused",
+            Measure::Reminded => "reminded",
+            Measure::Silent => "silent",
         }
     }
 }
@@ -53,6 +66,8 @@ pub struct BenchQuestion {
     pub place: Option<usize>,
     /// The top results.
     pub came: Vec<Address>,
+    /// What a prompt hook would add.
+    pub reminders: Vec<Address>,
 }
 
 /// An expectation and its results.
@@ -82,6 +97,9 @@ pub struct BenchRun {
     places: BTreeMap<String, usize>,
     /// Whether an unanswerable question had no results.
     refused: BTreeMap<String, bool>,
+    /// Whether a prompt hook did right: it would add the wanted memory, or nothing. Runs of older versions lack it.
+    #[serde(default)]
+    reminders: BTreeMap<String, bool>,
     /// The expected memories that were found.
     #[serde(deserialize_with = "lenient::items_if_list")]
     met: BTreeSet<String>,
@@ -95,6 +113,7 @@ struct RunLine<'k> {
     measures: Measures,
     places: &'k BTreeMap<String, usize>,
     refused: &'k BTreeMap<String, bool>,
+    reminders: &'k BTreeMap<String, bool>,
     met: &'k BTreeSet<String>,
 }
 
@@ -107,6 +126,8 @@ pub struct Measures {
     among_five: f64,
     reciprocal: f64,
     refused: f64,
+    reminded: Option<f64>,
+    silent: Option<f64>,
 }
 
 /// A measure that fell, on the questions of both runs.
@@ -135,9 +156,16 @@ pub struct BenchReport {
 }
 
 impl BenchQuestion {
-    pub fn new(question: Question, hits: &[Hit]) -> BenchQuestion {
+    pub fn new(question: Question, hits: &[Hit], reminders: Vec<Address>) -> BenchQuestion {
         let place = question.wanted.as_ref().and_then(|wanted| place_of(wanted, hits));
-        BenchQuestion { place, came: told(hits), question }
+        BenchQuestion { place, came: told(hits), question, reminders }
+    }
+
+    fn is_reminded_right(&self) -> bool {
+        match &self.question.wanted {
+            Some(wanted) => self.reminders.contains(wanted),
+            None => self.reminders.is_empty(),
+        }
     }
 
     /// Whether the result is the best possible one.
@@ -255,16 +283,21 @@ impl Measures {
     /// A value from 0 to 1; `None` without questions.
     pub fn value(&self, measure: Measure) -> Option<f64> {
         let value = match measure {
-            Measure::First => self.first,
-            Measure::AmongFive => self.among_five,
-            Measure::Reciprocal => self.reciprocal,
-            Measure::Refused => self.refused,
+            Measure::First => Some(self.first),
+            Measure::AmongFive => Some(self.among_five),
+            Measure::Reciprocal => Some(self.reciprocal),
+            Measure::Refused => Some(self.refused),
+            Measure::Reminded => self.reminded,
+            Measure::Silent => self.silent,
         };
-        (self.questions(measure) > 0).then_some(value)
+        value.filter(|_| self.questions(measure) > 0)
     }
 
     fn questions(&self, measure: Measure) -> usize {
-        if measure == Measure::Refused { self.unanswerable } else { self.answerable }
+        match measure {
+            Measure::Refused | Measure::Silent => self.unanswerable,
+            Measure::First | Measure::AmongFive | Measure::Reciprocal | Measure::Reminded => self.answerable,
+        }
     }
 }
 
@@ -283,10 +316,11 @@ fn rounded(share: f64) -> f64 {
 
 impl BenchRun {
     fn of(asked: &[BenchQuestion], tried: &[ExpectationResult], at: Timestamp) -> BenchRun {
-        let (places, refused, met) = Default::default();
-        let mut kept = BenchRun { at, is_baseline: false, places, refused, met };
+        let (places, refused, reminders, met) = Default::default();
+        let mut kept = BenchRun { at, is_baseline: false, places, refused, reminders, met };
         for asked in asked {
             let id = asked.question.id();
+            kept.reminders.insert(id.clone(), asked.is_reminded_right());
             match asked.question.wanted {
                 Some(_) => drop(kept.places.insert(id, asked.place.unwrap_or(0))),
                 None => drop(kept.refused.insert(id, asked.came.is_empty())),
@@ -310,6 +344,15 @@ impl BenchRun {
         let refused: Vec<bool> =
             self.refused.iter().filter(|(id, _)| counts(id)).map(|(_, refused)| *refused).collect();
         let share = |part: f64, all: usize| part / all.max(1) as f64;
+        let reminded_right = |is_one: &dyn Fn(&String) -> bool| {
+            let of: Vec<bool> = self
+                .reminders
+                .iter()
+                .filter(|(id, _)| counts(id) && is_one(id))
+                .map(|(_, right)| *right)
+                .collect();
+            (!of.is_empty()).then(|| share(of.iter().filter(|right| **right).count() as f64, of.len()))
+        };
         let up_to = |last: usize| places.iter().filter(|place| (1..=last).contains(*place)).count() as f64;
         let reciprocal = places.iter().filter(|place| **place > 0).map(|place| 1.0 / *place as f64).sum();
         Measures {
@@ -319,14 +362,16 @@ impl BenchRun {
             among_five: share(up_to(AMONG), places.len()),
             reciprocal: share(reciprocal, places.len()),
             refused: share(refused.iter().filter(|refused| **refused).count() as f64, refused.len()),
+            reminded: reminded_right(&|id| self.places.contains_key(id)),
+            silent: reminded_right(&|id| self.refused.contains_key(id)),
         }
     }
 
     /// The line for the file, newline included.
     pub fn line(&self) -> String {
-        let BenchRun { at, is_baseline, places, refused, met } = self;
+        let BenchRun { at, is_baseline, places, refused, reminders, met } = self;
         let measures = self.measures(|_| true);
-        let line = RunLine { at: *at, baseline: *is_baseline, measures, places, refused, met };
+        let line = RunLine { at: *at, baseline: *is_baseline, measures, places, refused, reminders, met };
         format!("{}\n", json::to_string(&line, JsonFormat::LINE))
     }
 
@@ -381,7 +426,7 @@ mod tests {
     fn run(all: usize, wrong: usize) -> Vec<BenchQuestion> {
         let asked = |number| {
             let came: &[&str] = if number < wrong { &["other"] } else { &["right"] };
-            BenchQuestion::new(question(number, Some("right")), &hits(came))
+            BenchQuestion::new(question(number, Some("right")), &hits(came), vec![note(came[0])])
         };
         (0..all).map(asked).collect()
     }
@@ -402,7 +447,7 @@ mod tests {
             (None, &["a"], None, false),
         ];
         for (wanted, came, place, is_right) in table {
-            let asked = BenchQuestion::new(question(0, wanted), &hits(came));
+            let asked = BenchQuestion::new(question(0, wanted), &hits(came), Vec::new());
             assert_eq!((asked.place, asked.is_right()), (place, is_right), "{wanted:?} in {came:?}");
         }
     }
@@ -446,7 +491,8 @@ mod tests {
     fn only_questions_that_both_runs_asked_are_compared() {
         let before = judge(run(10, 0), Vec::new(), None, NOW).kept;
         // Ten others are all wrong, but the baseline does not have them.
-        let others = (10..20).map(|number| BenchQuestion::new(question(number, Some("right")), &[]));
+        let others =
+            (10..20).map(|number| BenchQuestion::new(question(number, Some("right")), &[], Vec::new()));
         let asked = run(10, 0).into_iter().chain(others).collect();
         let report = judge(asked, Vec::new(), Some(&before), NOW);
         assert_eq!(report.measures.value(Measure::First), Some(0.5));
@@ -457,12 +503,40 @@ mod tests {
     #[test]
     fn answers_to_what_nothing_answers_are_a_regression() {
         let asked = |came: &[&str]| -> Vec<BenchQuestion> {
-            (0..10).map(|number| BenchQuestion::new(question(number, None), &hits(came))).collect()
+            let question = |number| BenchQuestion::new(question(number, None), &hits(came), Vec::new());
+            (0..10).map(question).collect()
         };
         let before = judge(asked(&[]), Vec::new(), None, NOW).kept;
         let report = judge(asked(&["a"]), Vec::new(), Some(&before), NOW);
         assert_eq!(report.falls.iter().map(|fall| fall.measure).collect::<Vec<_>>(), [Measure::Refused]);
         assert_eq!(report.worst().len(), 10);
+    }
+
+    #[test]
+    fn what_a_prompt_hook_adds_is_a_measure_of_its_own() {
+        let run = |added: &[&str]| {
+            let added: Vec<Address> = added.iter().map(|name| note(name)).collect();
+            let answerable = (0..10).map(|number| (number, Some("right")));
+            let asked = answerable.chain((10..20).map(|number| (number, None)));
+            let asked = asked.map(|(number, wanted)| {
+                let came: &[&str] = if wanted.is_some() { &["right"] } else { &[] };
+                BenchQuestion::new(question(number, wanted), &hits(came), added.clone())
+            });
+            asked.collect::<Vec<_>>()
+        };
+        let values = |report: &BenchReport| {
+            [Measure::Reminded, Measure::Silent].map(|measure| report.measures.value(measure))
+        };
+        let before = judge(run(&["right"]), Vec::new(), None, NOW);
+        assert_eq!(values(&before), [Some(1.0), Some(0.0)]);
+        let after = judge(run(&[]), Vec::new(), Some(&before.kept), NOW);
+        assert_eq!(values(&after), [Some(0.0), Some(1.0)]);
+        assert_eq!(after.falls.iter().map(|fall| fall.measure).collect::<Vec<_>>(), [Measure::Reminded]);
+        // A run of a version that did not ask the hook.
+        let line = before.kept.line();
+        let (start, rest) = line.split_once("\"reminders\"").unwrap();
+        let old = BenchRun::read(&format!("{start}{}", rest.split_once("}, ").unwrap().1)).unwrap();
+        assert!(judge(run(&[]), Vec::new(), Some(&old), NOW).is_fine());
     }
 
     #[test]
@@ -482,7 +556,7 @@ mod tests {
 
     #[test]
     fn what_is_kept_reads_back_and_holds_no_word() {
-        let unanswerable = BenchQuestion::new(question(3, None), &[]);
+        let unanswerable = BenchQuestion::new(question(3, None), &[], Vec::new());
         let asked = run(3, 1).into_iter().chain([unanswerable]).collect();
         let kept = judge(asked, tried(&["a"]), None, NOW).kept;
         assert_eq!(BenchRun::read(&kept.line()), Some(kept.clone()));

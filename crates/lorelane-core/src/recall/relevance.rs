@@ -4,7 +4,8 @@
 //! estimate does, on the same scale for every store and for prompts of every length. It is a logistic model whose
 //! weights `cargo xtask relevance` fits on labelled prompts of real projects. It has few inputs, because every
 //! further one that was tried gained on the projects it was fitted to and lost on others: tags and titles apart from
-//! the text, phrases, severity, the number of words beyond the first, the distance to the next memory.
+//! the text, phrases, severity, the number of words beyond the first, the distance to the next memory, the length of a
+//! paste, the best single sentence, how close a memory is to any prompt.
 
 use super::doc_entry::DocView;
 use super::fitted;
@@ -22,6 +23,9 @@ const PASSAGES_MIN: u64 = 100;
 /// average of its own.
 const SIMILARITY: f64 = 0.1;
 const SIMILARITY_COUNT: f64 = 10.0;
+/// The meaning of a prompt in a script that the table cannot read. It speaks neither for nor against a memory: its words
+/// decide, as they would with the usual similarity of a useful memory.
+const UNREADABLE: f32 = 0.2;
 /// What a word counts that was only guessed from its spelling.
 const RESPELLED: f32 = 0.5;
 /// The distinct terms of a usual record. A text with more has a word by chance more often.
@@ -43,9 +47,8 @@ pub struct Evidence {
     pub pasted: f32,
     /// The similarity of the embeddings, above the average of this store.
     pub meaning: f32,
-    /// How much the person typed, and how much was pasted: much text matches by chance.
+    /// How much the person typed: much text matches by chance.
     pub length: f32,
-    pub paste_length: f32,
     /// The positions of the query terms that the memory has, strongest first.
     pub(super) matched: Vec<usize>,
 }
@@ -58,7 +61,6 @@ pub struct RelevanceWeights {
     pub pasted: f32,
     pub meaning: f32,
     pub length: f32,
-    pub paste_length: f32,
 }
 
 impl Default for RelevanceWeights {
@@ -69,20 +71,20 @@ impl Default for RelevanceWeights {
 
 impl RelevanceWeights {
     /// In the order of [`Evidence::features`], the bias first.
-    pub fn from_array([bias, words, pasted, meaning, length, paste_length]: [f32; 6]) -> Self {
-        RelevanceWeights { bias, words, pasted, meaning, length, paste_length }
+    pub fn from_array([bias, words, pasted, meaning, length]: [f32; 5]) -> Self {
+        RelevanceWeights { bias, words, pasted, meaning, length }
     }
 }
 
 impl Evidence {
-    pub fn features(&self) -> [f32; 5] {
-        [self.words, self.pasted, self.meaning, self.length, self.paste_length]
+    pub fn features(&self) -> [f32; 4] {
+        [self.words, self.pasted, self.meaning, self.length]
     }
 
     /// The estimate, from 0 to 1.
     pub fn chance(&self, weights: &RelevanceWeights) -> f32 {
-        let RelevanceWeights { bias, words, pasted, meaning, length, paste_length } = weights;
-        let factors = [words, pasted, meaning, length, paste_length];
+        let RelevanceWeights { bias, words, pasted, meaning, length } = weights;
+        let factors = [words, pasted, meaning, length];
         let sum: f32 = self.features().iter().zip(factors).map(|(value, weight)| value * weight).sum();
         1.0 / (1.0 + (-(bias + sum)).exp())
     }
@@ -132,9 +134,10 @@ impl Evidence {
             reasons.push("has no word of the prompt".to_owned());
         }
         reasons.push(match self.meaning {
-            much if much >= MUCH_CLOSER => "much closer in meaning than other memories".to_owned(),
-            some if some >= CLOSER => "closer in meaning than other memories".to_owned(),
-            _ => "not closer in meaning than other memories".to_owned(),
+            _ if asked.vector.is_zero() => "in a script whose meaning is not compared".to_owned(),
+            much if much >= MUCH_CLOSER => "very close in meaning".to_owned(),
+            some if some >= CLOSER => "close in meaning".to_owned(),
+            _ => "not close in meaning".to_owned(),
         });
         if self.length >= LONG {
             reasons.push("the prompt is long".to_owned());
@@ -143,12 +146,12 @@ impl Evidence {
     }
 }
 
-/// The weight of every query term, and of the whole query.
+/// The weight of every query term.
 pub(super) struct TermWeights {
     terms: Vec<f32>,
     is_pasted: Vec<bool>,
+    /// The weight of all that was typed.
     own: f32,
-    pasted: f32,
     similarity: f32,
 }
 
@@ -163,14 +166,11 @@ impl TermWeights {
         let used = asked.terms.iter().zip(&statistics.doc_freqs);
         let terms: Vec<f32> = used.map(|(term, doc_freq)| weight(term, *doc_freq)).collect();
         let is_pasted: Vec<bool> = asked.terms.iter().map(|term| !term.is_asked()).collect();
-        let (mut own, mut pasted) = (0.0, 0.0);
         let used = terms.iter().copied().zip(is_pasted.iter().copied());
         let dropped =
             asked.dropped.iter().map(|(doc_freq, term)| (weight(term, *doc_freq), !term.is_asked()));
-        for (weight, is_pasted) in used.chain(dropped) {
-            *(if is_pasted { &mut pasted } else { &mut own }) += weight;
-        }
-        TermWeights { terms, is_pasted, own, pasted, similarity: statistics.similarity.average() }
+        let own = used.chain(dropped).filter(|(_, is_pasted)| !is_pasted).map(|(weight, _)| weight).sum();
+        TermWeights { terms, is_pasted, own, similarity: statistics.similarity.average() }
     }
 
     /// The evidence for a memory. `matched` and `cosines` are those of its passages.
@@ -202,9 +202,8 @@ impl TermWeights {
         Evidence {
             words: best.words.sqrt(),
             pasted: best.pasted.sqrt(),
-            meaning: if asked.vector.is_zero() { 0.0 } else { nearest - self.similarity },
+            meaning: if asked.vector.is_zero() { UNREADABLE } else { nearest - self.similarity },
             length: self.own.ln_1p(),
-            paste_length: self.pasted.ln_1p(),
             matched: best.matched,
         }
     }

@@ -599,7 +599,7 @@ fn a_bench_run_is_written_byte_for_byte_as_before() {
     let hits = |names: &[&str]| -> Vec<Hit> { names.iter().map(|name| hit(name, Vec::new())).collect() };
     let asked = |number: usize, wanted: Option<&str>, came: &[&str]| {
         let question = Question { text: format!("question {number}"), wanted: wanted.map(address) };
-        BenchQuestion::new(question, &hits(came))
+        BenchQuestion::new(question, &hits(came), Vec::new())
     };
     let line = r#"{"query": "q", "must": ["tech_debt/a", "tech_debt/b"]}"#;
     let tried =
@@ -614,8 +614,8 @@ fn a_bench_run_is_written_byte_for_byte_as_before() {
     let whole = judge(asked, tried.collect(), None, NOW).kept;
     let empty = judge(Vec::new(), Vec::new(), None, NOW).kept;
     expect![[r#"
-        {"at": "2026-01-01T00:00:00Z", "baseline": true, "measures": {"hit@1": 0.3333, "hit@5": 0.6667, "mrr": 0.4444, "refused": 0.5}, "places": {"1c54c95d1ef9": 0, "902956e7995b": 3, "911ec7e0bcd1": 1}, "refused": {"3384117bac5a": false, "5b9a7c7dfbf6": true}, "met": ["a5b5b77bdfb7", "e59d8c9a8a02"]}
-        {"at": "2026-01-01T00:00:00Z", "baseline": true, "measures": {"hit@1": null, "hit@5": null, "mrr": null, "refused": null}, "places": {}, "refused": {}, "met": []}
+        {"at": "2026-01-01T00:00:00Z", "baseline": true, "measures": {"hit@1": 0.3333, "hit@5": 0.6667, "mrr": 0.4444, "refused": 0.5, "reminded": 0, "silent": 1}, "places": {"1c54c95d1ef9": 0, "902956e7995b": 3, "911ec7e0bcd1": 1}, "refused": {"3384117bac5a": false, "5b9a7c7dfbf6": true}, "reminders": {"1c54c95d1ef9": false, "3384117bac5a": true, "5b9a7c7dfbf6": true, "902956e7995b": false, "911ec7e0bcd1": false}, "met": ["a5b5b77bdfb7", "e59d8c9a8a02"]}
+        {"at": "2026-01-01T00:00:00Z", "baseline": true, "measures": {"hit@1": null, "hit@5": null, "mrr": null, "refused": null, "reminded": null, "silent": null}, "places": {}, "refused": {}, "reminders": {}, "met": []}
     "#]].assert_eq(&(whole.line() + &empty.line()));
 }
 
@@ -648,19 +648,19 @@ fn a_bench_run_is_read_as_far_as_it_can_be_understood() {
         BenchRun::read,
         &texts.concat(),
         &expect![[r#"
-            Some(BenchRun { at: Timestamp(1767225600), is_baseline: true, places: {"a": 1, "b": 0}, refused: {"c": true}, met: {"d"} })
+            Some(BenchRun { at: Timestamp(1767225600), is_baseline: true, places: {"a": 1, "b": 0}, refused: {"c": true}, reminders: {}, met: {"d"} })
             None
             None
-            Some(BenchRun { at: Timestamp(1767225600), is_baseline: true, places: {"a": 1, "b": 0}, refused: {"c": true}, met: {"d"} })
-            Some(BenchRun { at: Timestamp(1767225600), is_baseline: true, places: {"a": 1, "b": 0}, refused: {"c": true}, met: {"d"} })
-            Some(BenchRun { at: Timestamp(1767225600), is_baseline: true, places: {"a": 1, "b": 0}, refused: {"c": true}, met: {"d"} })
+            Some(BenchRun { at: Timestamp(1767225600), is_baseline: true, places: {"a": 1, "b": 0}, refused: {"c": true}, reminders: {}, met: {"d"} })
+            Some(BenchRun { at: Timestamp(1767225600), is_baseline: true, places: {"a": 1, "b": 0}, refused: {"c": true}, reminders: {}, met: {"d"} })
+            Some(BenchRun { at: Timestamp(1767225600), is_baseline: true, places: {"a": 1, "b": 0}, refused: {"c": true}, reminders: {}, met: {"d"} })
             None
             None
-            Some(BenchRun { at: Timestamp(1767225600), is_baseline: true, places: {"a": 2}, refused: {"c": true}, met: {"d"} })
+            Some(BenchRun { at: Timestamp(1767225600), is_baseline: true, places: {"a": 2}, refused: {"c": true}, reminders: {}, met: {"d"} })
             None
             None
-            Some(BenchRun { at: Timestamp(1767225600), is_baseline: true, places: {"a": 1, "b": 0}, refused: {"c": true}, met: {"d", "e"} })
-            Some(BenchRun { at: Timestamp(1767225600), is_baseline: true, places: {"a": 1, "b": 0}, refused: {"c": true}, met: {} })
+            Some(BenchRun { at: Timestamp(1767225600), is_baseline: true, places: {"a": 1, "b": 0}, refused: {"c": true}, reminders: {}, met: {"d", "e"} })
+            Some(BenchRun { at: Timestamp(1767225600), is_baseline: true, places: {"a": 1, "b": 0}, refused: {"c": true}, reminders: {}, met: {} })
             None
             None
             None

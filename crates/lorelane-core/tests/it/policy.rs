@@ -209,7 +209,7 @@ fn every_key_has_a_default_and_a_range_and_names_what_it_cannot_use() {
         ),
         (
             "briefing.min_relevance",
-            "0.28",
+            "0.34",
             "0.5",
             &[
                 ("-1", "-1 is not between 0 and 1; 0.0 is used", "0.0"),
@@ -300,7 +300,7 @@ fn what_weakens_the_users_settings_is_held_back_until_they_trust_it() {
             "briefing.min_relevance",
             &[
                 (DEFAULT, "0.1", true),
-                (DEFAULT, "0.28", false),
+                (DEFAULT, "0.34", false),
                 (DEFAULT, "0.9", false),
                 ("0.1", "0.2", false),
                 ("0.9", "0.5", true),

@@ -36,29 +36,29 @@ function ask(event, payload, cwd) {
 }
 
 export const Lorelane = async ({ directory }) => {
-  // What each session is shown: the standing context once, the reminders of its last prompt.
+  // The standing context of each session. It is not part of the conversation, so every request gets it.
   const sessions = new Map()
 
   return {
     "chat.message": async (input, output) => {
       const session = input.sessionID
-      const prompt = output.parts
-        .filter((part) => part.type === "text" && !part.synthetic)
-        .map((part) => part.text)
-        .join("\n")
-      let shown = sessions.get(session)
-      if (!shown) {
+      const typed = output.parts.filter((part) => part.type === "text" && !part.synthetic)
+      if (!sessions.has(session)) {
         const start = await ask("session-start", { session_id: session, source: "startup" }, directory)
-        shown = { standing: start.additionalContext }
-        sessions.set(session, shown)
+        sessions.set(session, start.additionalContext)
       }
-      const answer = await ask("prompt", { session_id: session, prompt }, directory)
-      shown.reminders = answer.additionalContext
+      const prompt = typed.map((part) => part.text).join("\n")
+      const { additionalContext } = await ask("prompt", { session_id: session, prompt }, directory)
+      // A part of the message stays in the conversation, also when the session goes on in another process: a session is
+      // reminded of a memory once. Parts are ordered by id.
+      const last = typed.at(-1)
+      if (additionalContext && last)
+        output.parts.push({ ...last, id: `${last.id}r`, text: additionalContext, synthetic: true })
     },
 
     "experimental.chat.system.transform": async (input, output) => {
-      const shown = sessions.get(input.sessionID)
-      for (const text of [shown?.standing, shown?.reminders]) if (text) output.system.push(text)
+      const standing = sessions.get(input.sessionID)
+      if (standing) output.system.push(standing)
     },
 
     "tool.execute.before": async (input, output) => {

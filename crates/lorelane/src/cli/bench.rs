@@ -15,7 +15,7 @@ use std::path::PathBuf;
 const WORST: usize = 5;
 const QUERY_MAX: usize = 80;
 
-/// Measure how well search finds this project's memories
+/// Measure how well search and reminders find this project's memories
 ///
 /// Runs your expectations (`.lorelane/expectations.jsonl` and --expect files) and questions generated from the memories,
 /// some of which no memory answers. The results are stored and compared with the last good run. A line of such a file is
@@ -92,9 +92,9 @@ fn shown(benched: &BenchOutcome, args: &BenchArgs) -> String {
 fn table(report: &BenchReport) -> String {
     let mut text = String::new();
     let heading = if report.compared.is_some() { "     baseline  the same now" } else { "" };
-    let _ = writeln!(text, "           all{heading}");
+    let _ = writeln!(text, "             all{heading}");
     for measure in Measure::ALL {
-        let _ = write!(text, "{:<8}{}", measure.name(), points(&report.measures, measure));
+        let _ = write!(text, "{:<10}{}", measure.name(), points(&report.measures, measure));
         if let Some((_, before, now)) = &report.compared {
             let _ = write!(text, "       {}        {}", points(before, measure), points(now, measure));
         }

@@ -41,11 +41,13 @@ fn a_memory_that_was_expected_and_comes_no_more_fails() {
         questions     8, and 32 that no memory answers
         expectations  1
 
-                   all
-        hit@1    100.0
-        hit@5    100.0
-        mrr      100.0
-        refused  100.0
+                     all
+        hit@1      100.0
+        hit@5      100.0
+        mrr        100.0
+        refused    100.0
+        reminded    62.5
+        silent     100.0
 
         First run: later runs are compared with it
     "#]],
@@ -57,11 +59,13 @@ fn a_memory_that_was_expected_and_comes_no_more_fails() {
         questions     8, and 32 that no memory answers
         expectations  1
 
-                   all     baseline  the same now
-        hit@1    100.0        100.0         100.0
-        hit@5    100.0        100.0         100.0
-        mrr      100.0        100.0         100.0
-        refused  100.0        100.0         100.0
+                     all     baseline  the same now
+        hit@1      100.0        100.0         100.0
+        hit@5      100.0        100.0         100.0
+        mrr        100.0        100.0         100.0
+        refused    100.0        100.0         100.0
+        reminded    62.5         62.5          62.5
+        silent     100.0        100.0         100.0
 
         No worse than the baseline
     "#]],
@@ -76,11 +80,13 @@ fn a_memory_that_was_expected_and_comes_no_more_fails() {
             questions     6, and 32 that no memory answers
             expectations  1
 
-                       all     baseline  the same now
-            hit@1    100.0        100.0         100.0
-            hit@5    100.0        100.0         100.0
-            mrr      100.0        100.0         100.0
-            refused  100.0        100.0         100.0
+                         all     baseline  the same now
+            hit@1      100.0        100.0         100.0
+            hit@5      100.0        100.0         100.0
+            mrr        100.0        100.0         100.0
+            refused    100.0        100.0         100.0
+            reminded    66.7         66.7          66.7
+            silent     100.0        100.0         100.0
 
             unmet  "how do I restart redis"
                    notes/cache is not in the top 5; in the baseline it was

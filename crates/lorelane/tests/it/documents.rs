@@ -163,7 +163,7 @@ fn commands_print_the_fields_that_machines_know() {
         gc
             {v number, receipt null, outcomes []}
         bench --dry-run
-            {v number, fine bool, memories number, answerable number, unanswerable number, expectations number, files [], measures {hit@1 number, hit@5 number, mrr number, refused number}, compared null, fell [], unmet [], wrong [], search_ms number, baseline bool, kept bool}
+            {v number, fine bool, memories number, answerable number, unanswerable number, expectations number, files [], measures {hit@1 number, hit@5 number, mrr number, refused number, reminded number, silent number}, compared null, fell [], unmet [], wrong [], search_ms number, baseline bool, kept bool}
         config list
             {v number, settings [{key text, value bool, file text}], problems [], held_back []}
         config get retrieval.max_inject

@@ -128,6 +128,46 @@ const STORE: &[Row] = &[
             ("reason_deferred", "Needs a decimal type in the whole price path"),
         ],
     ),
+    (
+        "decision",
+        "Feature flags for every risky change",
+        &["flags"],
+        &[
+            ("context", "A bad release hit all tenants at once"),
+            ("decision", "New behaviour is behind a flag and goes to 10 % of tenants first"),
+            ("rationale", "Rollback without a deploy"),
+        ],
+    ),
+    (
+        "constraint",
+        "PgBouncer runs in transaction mode",
+        &["pgbouncer"],
+        &[
+            ("kind", "technical"),
+            ("rule", "No session state across statements"),
+            ("impact", "ERROR: prepared statement \"s1\" does not exist"),
+        ],
+    ),
+    (
+        "decision",
+        "Datenbankverbindungen laufen über den Pool",
+        &["datenbank"],
+        &[
+            ("context", "Zu viele offene Datenbankverbindungen legten den Server lahm"),
+            ("decision", "Alle Datenbankverbindungen gehen durch pgbouncer"),
+            ("rationale", "Ihre Zahl ist begrenzt"),
+        ],
+    ),
+    (
+        "decision",
+        "كلمات المرور تحفظ مشفرة",
+        &["auth"],
+        &[
+            ("context", "سجلات قديمة"),
+            ("decision", "تحفظ كلمات المرور مشفرة بخوارزمية argon2"),
+            ("rationale", "الأمان"),
+        ],
+    ),
 ];
 
 fn run(scratch: &Scratch, args: &[&str]) -> Said {
@@ -193,6 +233,12 @@ fn a_prompt_gets_the_memory_that_it_needs() {
         ("connect ECONNREFUSED 127.0.0.1:6379", "runbook/redis-does-not-answer"),
         ("the total on the cart is off by one cent", "tech_debt/rounding-of-totals"),
         ("can I use Kafka for events?", "decision/nats-is-the-message-broker"),
+        ("roll it out to 10 % of tenants first", "decision/feature-flags-for-every-risky-change"),
+        ("prepared statement does not exist", "constraint/pgbouncer-runs-in-transaction-mode"),
+        ("I have a 2,000 line change, how should I open the PR?", "preference/small-pull-requests"),
+        ("npm install fails", "decision/pnpm-instead-of-yarn-and-npm"),
+        ("warum bricht die Datenbankverbindung ab?", "decision/datenbankverbindungen-laufen-uber-den-pool"),
+        ("كيف نحفظ كلمة المرور؟", "decision/decision-e2f1dec1"),
     ]
     .into_iter()
     .enumerate()

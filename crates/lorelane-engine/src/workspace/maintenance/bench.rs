@@ -21,6 +21,9 @@ const RESULTS_MAX_BYTES: u64 = 1 << 20;
 /// A memory that ranks below this counts as not found.
 const ANSWERS: usize = 10;
 
+/// No session has this name, so no question repeats what a session was shown.
+const NO_SESSION: &str = "";
+
 /// The result of a run, and how long its searches took.
 #[derive(Debug)]
 pub struct BenchOutcome {
@@ -52,7 +55,9 @@ impl Maintenance<'_> {
         let mut asked = Vec::new();
         for question in self.own_questions(&active) {
             let hits = self.timed(&question.text, ANSWERS, &mut times)?;
-            asked.push(BenchQuestion::new(question, &hits));
+            let briefing = self.workspace.reminders().brief(&question.text, NO_SESSION)?;
+            let reminders = briefing.reminders.into_iter().map(|reminder| reminder.hit.address).collect();
+            asked.push(BenchQuestion::new(question, &hits, reminders));
         }
         times.sort_unstable();
         let median = times.get(times.len() / 2).copied().unwrap_or_default();
