@@ -49,7 +49,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 /// Raise it with every change of the tables or of what they hold.
-const STAMP: i32 = 17;
+const STAMP: i32 = 18;
 /// Identifies the embedding table that the embeddings are from: those of two tables cannot be compared.
 const MODEL: i32 = model_number(lorelane_core::embed::MODEL_ID.as_bytes());
 /// Another process writes for milliseconds; a search does not wait longer.

@@ -18,10 +18,11 @@ use rusqlite::{Connection, OptionalExtension, Statement, params};
 use std::collections::BTreeMap;
 
 pub(super) const TABLES: &str = "
-    CREATE TABLE postings (term_span INTEGER PRIMARY KEY, passages INTEGER NOT NULL, memories BLOB NOT NULL);
+    CREATE TABLE postings (term_span INTEGER PRIMARY KEY, memories BLOB NOT NULL);
+    CREATE TABLE doc_freqs (term INTEGER PRIMARY KEY, passages INTEGER NOT NULL);
     CREATE TABLE pending (id INTEGER PRIMARY KEY, written BLOB NOT NULL);
 ";
-pub(super) const EMPTY: &str = "DELETE FROM postings; DELETE FROM pending;";
+pub(super) const EMPTY: &str = "DELETE FROM postings; DELETE FROM doc_freqs; DELETE FROM pending;";
 
 /// Term and span are one integer: SQLite finds it without reading the blobs of the rows that it compares.
 const SPAN_BITS: u32 = 24;
@@ -239,28 +240,81 @@ pub(super) fn flush(db: &Connection) -> rusqlite::Result<()> {
     }
     moves.sort_unstable_by_key(|one| (one.term, one.id));
     let mut read = db.prepare("SELECT memories FROM postings WHERE term_span = ?")?;
-    let mut put = db.prepare("REPLACE INTO postings VALUES (?, ?, ?)")?;
+    let mut put = db.prepare("REPLACE INTO postings VALUES (?, ?)")?;
     let mut forget = db.prepare("DELETE FROM postings WHERE term_span = ?")?;
+    let mut doc_freqs = DocFreqWriter::new(db)?;
     for moves in moves.chunk_by(|a, b| (a.term, a.id / SPAN) == (b.term, b.id / SPAN)) {
         let row = term_span(moves[0].term, moves[0].id / SPAN);
         let before: Option<Vec<u8>> = read.query_row([row], |row| row.get(0)).optional()?;
         let mut memories: BTreeMap<i64, Posting> = unpacked(before.as_deref().unwrap_or_default()).collect();
+        let passages_before = passages_in(&memories);
         for PostingUpdate { id, to, .. } in moves {
             match to {
                 Some(held) => memories.insert(*id, *held),
                 None => memories.remove(id),
             };
         }
+        doc_freqs.add(moves[0].term, passages_in(&memories) - passages_before)?;
         let memories: Vec<(i64, Posting)> = memories.into_iter().collect();
         let bytes = packed(&memories);
         if memories.is_empty() {
             forget.execute([row])?;
         } else if before.as_deref() != Some(&bytes) {
-            let passages: i64 = memories.iter().map(|(_, held)| i64::from(held.passages)).sum();
-            put.execute(params![row, passages, bytes])?;
+            put.execute(params![row, bytes])?;
         }
     }
+    doc_freqs.finish()?;
     db.execute("DELETE FROM pending", []).map(drop)
+}
+
+fn passages_in(memories: &BTreeMap<i64, Posting>) -> i64 {
+    memories.values().map(|held| i64::from(held.passages)).sum()
+}
+
+/// Writes the doc frequency of each term, apart from its postings: counting these would mean reading all of them. The
+/// spans of a term come one after the other.
+struct DocFreqWriter<'d> {
+    add: Statement<'d>,
+    forget: Statement<'d>,
+    open: Option<(Term, i64)>,
+}
+
+impl<'d> DocFreqWriter<'d> {
+    fn new(db: &'d Connection) -> rusqlite::Result<DocFreqWriter<'d>> {
+        let add = "INSERT INTO doc_freqs VALUES (?, ?)
+                   ON CONFLICT (term) DO UPDATE SET passages = passages + excluded.passages";
+        Ok(DocFreqWriter {
+            add: db.prepare(add)?,
+            forget: db.prepare("DELETE FROM doc_freqs WHERE term = ? AND passages = 0")?,
+            open: None,
+        })
+    }
+
+    fn add(&mut self, term: Term, passages: i64) -> rusqlite::Result<()> {
+        match &mut self.open {
+            Some((open, sum)) if *open == term => *sum += passages,
+            _ => {
+                self.write()?;
+                self.open = Some((term, passages));
+            }
+        }
+        Ok(())
+    }
+
+    fn write(&mut self) -> rusqlite::Result<()> {
+        let Some((Term(term), passages)) = self.open.take().filter(|(_, passages)| *passages != 0) else {
+            return Ok(());
+        };
+        self.add.execute([i64::from(term), passages])?;
+        if passages < 0 {
+            self.forget.execute([term])?;
+        }
+        Ok(())
+    }
+
+    fn finish(mut self) -> rusqlite::Result<()> {
+        self.write()
+    }
 }
 
 /// The pending memories; their postings on disk are outdated.
@@ -288,8 +342,7 @@ impl PendingMemories {
 
 /// Reads postings, with the pending memories merged in.
 pub(super) struct Postings<'d> {
-    db: &'d Connection,
-    counts: Statement<'d>,
+    doc_freqs: Statement<'d>,
     rows: Statement<'d>,
     /// In the order of their ids.
     pending: Vec<PendingView<'d>>,
@@ -301,14 +354,6 @@ struct PendingView<'d> {
     doc: DocView<'d>,
 }
 
-impl PendingView<'_> {
-    /// In how many passages the postings on disk say that it has this term.
-    fn written_passages(&self, term: Term) -> u64 {
-        let at = self.written.binary_search_by_key(&term, |(term, _)| *term);
-        at.map_or(0, |at| u64::from(self.written[at].1))
-    }
-}
-
 impl<'d> Postings<'d> {
     pub(super) fn new(db: &'d Connection, pending: &'d PendingMemories) -> rusqlite::Result<Postings<'d>> {
         let view = |memory: &'d PendingMemory| PendingView {
@@ -317,48 +362,39 @@ impl<'d> Postings<'d> {
             doc: doc_entry::read(&memory.entry),
         };
         Ok(Postings {
-            db,
-            counts: db.prepare("SELECT passages FROM postings WHERE term_span BETWEEN ? AND ?")?,
+            doc_freqs: db.prepare("SELECT passages FROM doc_freqs WHERE term = ?")?,
             rows: db.prepare("SELECT memories FROM postings WHERE term_span BETWEEN ? AND ?")?,
             pending: pending.0.iter().map(view).collect(),
         })
     }
 
-    /// Whether each of these terms may occur, without reading who has it.
-    pub(super) fn occurring(&self, terms: &[Term]) -> rusqlite::Result<Vec<bool>> {
-        let mut sorted: Vec<(Term, usize)> = terms.iter().copied().zip(0..).collect();
+    /// The doc frequency of each of these terms: in how many passages it occurs.
+    pub(super) fn doc_freqs(&mut self, terms: &[Term]) -> rusqlite::Result<Vec<u64>> {
         // In the order of the table, so that each of its pages is read once.
+        let mut sorted: Vec<Term> = terms.to_vec();
         sorted.sort_unstable();
-        let mut query = self.db.prepare("SELECT 1 FROM postings WHERE term_span BETWEEN ? AND ? LIMIT 1")?;
-        let mut occurs = vec![false; terms.len()];
-        for (term, at) in &sorted {
-            occurs[*at] = query.exists(spans_of(*term))?;
+        sorted.dedup();
+        let mut freqs = Vec::with_capacity(sorted.len());
+        for Term(term) in &sorted {
+            let written = self.doc_freqs.query_row([term], |row| unsigned(row, 0)).optional()?;
+            freqs.push(written.unwrap_or(0));
         }
-        for passage in self.pending.iter().flat_map(|memory| &memory.doc.passages) {
-            for term in passage.terms() {
-                let from = sorted.partition_point(|(other, _)| *other < term);
-                sorted[from..]
-                    .iter()
-                    .take_while(|(other, _)| *other == term)
-                    .for_each(|(_, at)| occurs[*at] = true);
+        let place = |term: Term| sorted.binary_search(&term).ok();
+        let mut now = vec![0_u8; sorted.len()];
+        for memory in &self.pending {
+            for (term, passages) in memory.written {
+                if let Some(at) = place(*term) {
+                    freqs[at] = freqs[at].saturating_sub(u64::from(*passages));
+                }
+            }
+            for at in memory.doc.passages.iter().flat_map(|passage| passage.terms()).filter_map(place) {
+                now[at] = (now[at] + 1).min(PASSAGES_MAX);
+            }
+            for (freq, now) in freqs.iter_mut().zip(&mut now) {
+                *freq += u64::from(std::mem::take(now));
             }
         }
-        Ok(occurs)
-    }
-
-    /// In how many passages a term occurs. Who has it is not read: the list of a common term is long.
-    pub(super) fn passages(&mut self, term: Term) -> rusqlite::Result<u64> {
-        let mut rows = self.counts.query(spans_of(term))?;
-        let mut passages = 0;
-        while let Some(row) = rows.next()? {
-            passages += unsigned(row, 0)?;
-        }
-        for memory in &self.pending {
-            passages = passages.saturating_sub(memory.written_passages(term));
-            let now = Posting::in_sheet(&memory.doc, term);
-            passages += now.map_or(0, |held| u64::from(held.passages));
-        }
-        Ok(passages)
+        Ok(terms.iter().map(|term| place(*term).map_or(0, |at| freqs[at])).collect())
     }
 
     /// Adds the memories that have this term.

@@ -190,8 +190,7 @@ impl Candidates for Index {
         let _reading = self.reading().map_err(&fault)?;
         let pending = PendingMemories::read(&self.db).map_err(&fault)?;
         let mut postings = Postings::new(&self.db, &pending).map_err(&fault)?;
-        let counts = asked.terms.iter().map(|term| doc_freq(&mut postings, term));
-        counts.collect::<rusqlite::Result<Vec<_>>>().map_err(&fault)
+        doc_freqs(&mut postings, &asked.terms).map_err(&fault)
     }
 
     fn term_freqs(&self, terms: &[Term]) -> Result<Vec<u64>, IndexError> {
@@ -199,11 +198,7 @@ impl Candidates for Index {
         let _reading = self.reading().map_err(&fault)?;
         let pending = PendingMemories::read(&self.db).map_err(&fault)?;
         let mut postings = Postings::new(&self.db, &pending).map_err(&fault)?;
-        let occurs = postings.occurring(terms).map_err(&fault)?;
-        let freq = |(term, occurs): (&Term, bool)| {
-            if occurs { postings.passages(*term) } else { Ok(0) }
-        };
-        terms.iter().zip(occurs).map(freq).collect::<rusqlite::Result<Vec<_>>>().map_err(&fault)
+        postings.doc_freqs(terms).map_err(&fault)
     }
 
     /// Filters are checked per candidate, best first, until enough pass: filtering afterwards could leave none.
@@ -233,10 +228,7 @@ impl Index {
         let pending = PendingMemories::read(&self.db)?;
         let mut postings = Postings::new(&self.db, &pending)?;
         let mut shared = IdfSums::new(last);
-        let mut doc_freqs = Vec::with_capacity(asked.terms.len());
-        for term in &asked.terms {
-            doc_freqs.push(doc_freq(&mut postings, term)?);
-        }
+        let doc_freqs = doc_freqs(&mut postings, &asked.terms)?;
         for most in [COMMON, u64::MAX] {
             let searched = asked.terms.iter().zip(&doc_freqs).filter(|(_, doc_freq)| **doc_freq <= most);
             for (term, doc_freq) in searched {
@@ -379,8 +371,14 @@ impl Index {
             let (language, bytes): (i64, String) = (row.get(1)?, row.get(2)?);
             lines.push(format!("forward_index\t{:?}\t{language}\t{bytes}\n", path_of(row.get(0)?)));
         }
-        for (term, id, held) in postings::all(&self.db)? {
-            lines.push(format!("postings\t{:?}\t{term:?}\t{held:?}\n", path_of(id)));
+        let all = postings::all(&self.db)?;
+        for (term, id, held) in &all {
+            lines.push(format!("postings\t{:?}\t{term:?}\t{held:?}\n", path_of(*id)));
+        }
+        let pending = PendingMemories::read(&self.db)?;
+        let terms: Vec<Term> = all.iter().map(|(term, ..)| *term).collect();
+        for (term, freq) in terms.iter().zip(Postings::new(&self.db, &pending)?.doc_freqs(&terms)?) {
+            lines.push(format!("doc_freqs\t{term:?}\t{freq}\n"));
         }
         let mut query = self.db.prepare("SELECT block, bytes FROM sign_sketches")?;
         let mut rows = query.query([])?;
@@ -444,9 +442,11 @@ fn words_of(code: &[u8; CODE]) -> [u64; CODE / 8] {
     std::array::from_fn(|at| u64::from_le_bytes(words[at]))
 }
 
-/// In how many passages a query term occurs, in any language.
-fn doc_freq(postings: &mut Postings<'_>, asked: &QueryTerm) -> rusqlite::Result<u64> {
-    asked.variants.iter().map(|variant| postings.passages(*variant)).sum()
+/// In how many passages each query term occurs, in any language.
+fn doc_freqs(postings: &mut Postings<'_>, asked: &[QueryTerm]) -> rusqlite::Result<Vec<u64>> {
+    let variants: Vec<Term> = asked.iter().flat_map(|term| term.variants.iter().copied()).collect();
+    let mut freqs = postings.doc_freqs(&variants)?.into_iter();
+    Ok(asked.iter().map(|term| freqs.by_ref().take(term.variants.len()).sum()).collect())
 }
 
 /// The memories that have a query term, in any language.

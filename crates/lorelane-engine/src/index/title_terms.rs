@@ -18,6 +18,8 @@ pub(super) const TABLE: &str = "
         word TEXT NOT NULL, kind INTEGER NOT NULL, memories BLOB NOT NULL, PRIMARY KEY (word, kind)
     ) WITHOUT ROWID;
 ";
+/// A row of one or two bytes per memory that is longer than this is of a word that tells memories hardly apart.
+const COMMON_NAME_BYTES: usize = 4_096;
 /// The greatest character: all words with a prefix sort before the prefix followed by it.
 const LAST: char = char::MAX;
 
@@ -105,7 +107,7 @@ impl TitleTermDelta {
             }
             let key = params![place.word, place.kind.0];
             let before = if fresh { None } else { read.query_row(key, |row| row.get(0)).optional()? };
-            let mut memories = before.map_or_else(Vec::new, |blob: Vec<u8>| unpacked(&blob));
+            let mut memories = before.map_or_else(Vec::new, |blob: Vec<u8>| unpacked(&blob).collect());
             for gone in go {
                 memories.iter().position(|memory| *memory == gone).map(|at| memories.remove(at));
             }
@@ -137,7 +139,7 @@ impl TitleTermDelta {
 impl Index {
     /// The memories that the query's words can find by title and tags, each with an upper bound of its score (see
     /// `recall::name_words`). A word in the titles of more than `many` notes finds none of them: file names are
-    /// often numbered, and such a note is found by its text.
+    /// often numbered, and such a note is found by its text. Neither does a word in thousands of names of any kind.
     pub(super) fn score_upper_bound(&self, query: &Query, many: usize) -> rusqlite::Result<Vec<(i64, i32)>> {
         // One sum per row id: sorting what all words find was a third of the hook for a long prompt.
         let last = usize::try_from(self.last_number()?).unwrap_or(0);
@@ -145,12 +147,15 @@ impl Index {
         self.each_place(
             query.words(),
             |of, status| query.admits(of, status),
-            |_, of, signal, memories| {
-                if matches!(of, memory::MemoryKind::Note(_)) && memories.len() > many {
+            |_, of, signal, packed| {
+                let is_note = matches!(of, memory::MemoryKind::Note(_));
+                if is_note && unpacked(packed).count() > many
+                    || many < usize::MAX && packed.len() > COMMON_NAME_BYTES
+                {
                     return;
                 }
                 let points = signal.points();
-                for memory in memories {
+                for memory in unpacked(packed) {
                     if let Some(bound) = usize::try_from(memory).ok().and_then(|at| bounds.get_mut(at)) {
                         *bound = bound.saturating_add(points);
                     }
@@ -193,11 +198,11 @@ impl Index {
         // The last word counted, and the count: a word in both title and tags counts once.
         let mut shared: HashMap<i64, (&str, usize)> = HashMap::new();
         let mut most = 0;
-        self.each_place(words, admits, |asked, _, signal, memories| {
+        self.each_place(words, admits, |asked, _, signal, packed| {
             if signal == Signal::Prefix {
                 return;
             }
-            for memory in memories {
+            for memory in unpacked(packed) {
                 let (last, count) = shared.entry(memory).or_insert(("", 0));
                 if *last != asked {
                     (*last, *count) = (asked, *count + 1);
@@ -215,7 +220,7 @@ impl Index {
         &self,
         asked: &'w BTreeSet<String>,
         admits: impl Fn(memory::MemoryKind, Status) -> bool,
-        mut take: impl FnMut(&'w str, memory::MemoryKind, Signal, Vec<i64>),
+        mut take: impl FnMut(&'w str, memory::MemoryKind, Signal, &[u8]),
     ) -> rusqlite::Result<()> {
         let mut query = self.db.prepare("SELECT * FROM names WHERE word >= ? AND word <= ?")?;
         for word in asked {
@@ -225,7 +230,7 @@ impl Index {
                 let Some((of, status, place)) = PackedKind(row.get(1)?).parts() else { continue };
                 if admits(of, status) {
                     let signal = if row.get_ref(0)?.as_str()? == word { place } else { Signal::Prefix };
-                    take(word, of, signal, unpacked(row.get_ref(2)?.as_blob()?));
+                    take(word, of, signal, row.get_ref(2)?.as_blob()?);
                 }
             }
         }
@@ -263,14 +268,12 @@ fn packed(mut memories: Vec<i64>) -> Vec<u8> {
 }
 
 /// Foreign bytes give arbitrary ids, never a panic; an id without a memory is not found.
-fn unpacked(mut bytes: &[u8]) -> Vec<i64> {
-    let mut memories = Vec::with_capacity(bytes.len());
+fn unpacked(mut bytes: &[u8]) -> impl Iterator<Item = i64> {
     let mut last = 0_i64;
-    while let Some(distance) = varint::take(&mut bytes) {
-        last = last.wrapping_add_unsigned(distance);
-        memories.push(last);
-    }
-    memories
+    std::iter::from_fn(move || {
+        last = last.wrapping_add_unsigned(varint::take(&mut bytes)?);
+        Some(last)
+    })
 }
 
 #[cfg(test)]
@@ -284,7 +287,7 @@ mod tests {
         for numbers in table {
             let mut sorted = numbers.to_vec();
             sorted.sort_unstable();
-            assert_eq!(unpacked(&packed(numbers.to_vec())), sorted, "{numbers:?}");
+            assert_eq!(unpacked(&packed(numbers.to_vec())).collect::<Vec<_>>(), sorted, "{numbers:?}");
         }
     }
 }
