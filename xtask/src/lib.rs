@@ -5,6 +5,7 @@
 
 pub mod args;
 pub mod bench;
+pub mod capture;
 pub mod check;
 pub mod clients;
 pub mod common_terms;
@@ -12,6 +13,7 @@ pub mod corpus;
 pub mod decisions;
 pub mod distil;
 pub mod failure;
+pub mod logistic;
 pub mod mcp;
 pub mod process;
 pub mod relevance;

@@ -5,7 +5,8 @@ use std::process::ExitCode;
 use xtask::args::Args;
 use xtask::failure::Failure;
 use xtask::{
-    bench, check, clients, common_terms, decisions, distil, mcp, relevance, schemas, simulate, stress, tidy,
+    bench, capture, check, clients, common_terms, decisions, distil, mcp, relevance, schemas, simulate,
+    stress, tidy,
 };
 
 /// Whether the command succeeded: all checks passed, all limits are met.
@@ -79,6 +80,12 @@ const COMMANDS: &[Command] = &[
         usage: "--sets DIR [--write]",
         about: "Fit the weights of the relevance estimate on labelled prompts, and measure reminders with them",
         run: relevance::command,
+    },
+    Command {
+        name: "capture",
+        usage: "--sets DIR [--write]",
+        about: "Fit the weights of the detector of statements on labelled conversations, and measure it",
+        run: capture::command,
     },
     Command {
         name: "tidy",

@@ -33,6 +33,7 @@ pub mod refusal;
 pub mod retention;
 pub mod secret;
 pub mod secret_diff;
+pub mod statements;
 pub mod steps;
 pub mod terms;
 pub mod text;

@@ -14,6 +14,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use crate::args::Args;
+use crate::capture;
 use crate::corpus;
 use crate::failure::Failure;
 use crate::relevance;
@@ -128,6 +129,11 @@ fn recall(given: &Path, mut args: Args) -> Result<bool, Failure> {
         retrieval_bench::Report { tables: String::new(), verdicts: String::new(), met: true }
     });
     println!("{}\n{}", reminders.tables, reminders.verdicts);
+    let captured = capture::tables(given)?.unwrap_or_else(|| {
+        println!("not measured: what sessions capture (no capture/dev.jsonl in {})", given.display());
+        retrieval_bench::Report { tables: String::new(), verdicts: String::new(), met: true }
+    });
+    println!("{}\n{}", captured.tables, captured.verdicts);
     let speed = retrieval_bench::speed_table(&sets, &programs, &sizes)?;
     println!("{}\n{}", speed.tables, speed.verdicts);
     if let Some(file) = write {
@@ -136,12 +142,12 @@ fn recall(given: &Path, mut args: Args) -> Result<bool, Failure> {
             &file,
             Place::Sets,
             &format!(
-                "{origin}\n\n{}\n{}\n{}\n{}",
-                quality.tables, variants.tables, reminders.tables, speed.tables
+                "{origin}\n\n{}\n{}\n{}\n{}\n{}",
+                quality.tables, variants.tables, reminders.tables, captured.tables, speed.tables
             ),
         )?;
     }
-    Ok(quality.met && variants.met && reminders.met && speed.met)
+    Ok(quality.met && variants.met && reminders.met && captured.met && speed.met)
 }
 
 /// A project full of memories, and what the jobs need to know about it.

@@ -4,7 +4,6 @@
 //! The weights that ship are fitted on all projects. How they do on projects they have not seen is measured by leaving
 //! out one project at a time: weights fitted on the others, measured on it. `bench --sets` prints both.
 
-mod fit;
 mod measure;
 mod set;
 
@@ -16,9 +15,9 @@ use lorelane_core::recall::relevance::{Evidence, RelevanceWeights};
 
 use crate::args::Args;
 use crate::failure::Failure;
+use crate::logistic::{Example, fit};
 use crate::repo;
 use crate::retrieval_bench::Report;
-use fit::{Example, fit};
 use measure::{Calibration, MEASURES, ReminderCounts};
 use set::{LabelledProject, read_projects};
 

@@ -19,6 +19,7 @@ mod recall;
 mod revise;
 mod schemas;
 mod secrets;
+mod statements;
 mod support;
 mod triage;
 mod yaml;
