@@ -137,13 +137,14 @@ fn recall(given: &Path, mut args: Args) -> Result<bool, Failure> {
     let speed = retrieval_bench::speed_table(&sets, &programs, &sizes)?;
     println!("{}\n{}", speed.tables, speed.verdicts);
     if let Some(file) = write {
+        // What is captured is not recall, and has no page yet.
         let origin = format!("`cargo xtask bench --sets DIR`, {}, {}.", report::today(), report::machine());
         report::write(
             &file,
             Place::Sets,
             &format!(
-                "{origin}\n\n{}\n{}\n{}\n{}\n{}",
-                quality.tables, variants.tables, reminders.tables, captured.tables, speed.tables
+                "{origin}\n\n{}\n{}\n{}\n{}",
+                quality.tables, variants.tables, reminders.tables, speed.tables
             ),
         )?;
     }
