@@ -12,7 +12,7 @@ use lorelane_core::transition::{self, TransitionResult};
 fuzz_target!(|bytes: &[u8]| {
     let records = Records::new(".claude/memory");
     let path = RelPath::parse("decisions/fuzzed.json").expect("a constant path");
-    let Ok(MemoryFile { document, memory }) = records.read(&path, bytes.to_vec()).into_memory() else {
+    let Ok(MemoryFile { document, memory, .. }) = records.read(&path, bytes.to_vec()).into_memory() else {
         return;
     };
     let _ = records.listing_line(&memory);
