@@ -11,7 +11,9 @@ use lorelane_core::transition::{self, TransitionResult};
 
 fuzz_target!(|bytes: &[u8]| {
     let path = RelPath::parse("fuzzed.md").expect("a constant path");
-    let Ok(MemoryFile { document, memory, .. }) = Notes.read(&path, bytes.to_vec()).into_memory() else { return };
+    let Ok(MemoryFile { document, memory, .. }) = Notes.read(&path, bytes.to_vec()).into_memory() else {
+        return;
+    };
     let _ = Notes.passages(&document);
     if let Ok(TransitionResult::Changed(retired)) =
         transition::apply(&memory, LifecycleVerb::Retire, "fuzzed", Timestamp(0))
