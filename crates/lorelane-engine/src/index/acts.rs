@@ -17,6 +17,7 @@ pub(super) const EMPTY: &str = "DELETE FROM acts; UPDATE act_generation SET numb
 
 /// Writes and deletes lines.
 pub(super) struct ActWriter<'d> {
+    lines: Statement<'d>,
     put: Statement<'d>,
     forget: Statement<'d>,
     count_up: Statement<'d>,
@@ -25,6 +26,7 @@ pub(super) struct ActWriter<'d> {
 impl<'d> ActWriter<'d> {
     pub(super) fn new(db: &'d Connection) -> rusqlite::Result<ActWriter<'d>> {
         Ok(ActWriter {
+            lines: db.prepare("SELECT line FROM acts WHERE id = ? ORDER BY line")?,
             put: db.prepare("INSERT INTO acts VALUES (?, ?)")?,
             forget: db.prepare("DELETE FROM acts WHERE id = ?")?,
             count_up: db.prepare("UPDATE act_generation SET number = number + 1")?,
@@ -32,14 +34,21 @@ impl<'d> ActWriter<'d> {
     }
 
     pub(super) fn put(&mut self, id: i64, memory: &Memory, fresh: bool) -> rusqlite::Result<()> {
+        let mut lines: Vec<String> = ActEntry::of(memory).iter().map(ActEntry::line).collect();
         if !fresh {
+            lines.sort_unstable();
+            let before: rusqlite::Result<Vec<String>> =
+                self.lines.query_map([id], |row| row.get(0))?.collect();
+            // Another generation would have the next prompt write the whole map again.
+            if before? == lines {
+                return Ok(());
+            }
             self.forget(id)?;
         }
-        let entries = ActEntry::of(memory);
-        for entry in &entries {
-            self.put.execute(params![id, entry.line()])?;
+        for line in &lines {
+            self.put.execute(params![id, line])?;
         }
-        if entries.is_empty() { Ok(()) } else { self.count_up.execute([]).map(drop) }
+        if lines.is_empty() { Ok(()) } else { self.count_up.execute([]).map(drop) }
     }
 
     pub(super) fn forget(&mut self, id: i64) -> rusqlite::Result<()> {
