@@ -3,6 +3,7 @@
 //! A dialect does no search, locking or IO and reads no clock. It rejects what its format cannot express, with a
 //! hint. The laws that hold for every dialect are tested in `tests/it/laws.rs`.
 
+pub mod listing;
 pub mod notes;
 pub mod records;
 
@@ -13,6 +14,7 @@ use crate::passage::Passage;
 use crate::path::RelPath;
 use crate::refusal::Refusal;
 use crate::time::Timestamp;
+use listing::ListingLine;
 use notes::NoteSpans;
 use std::collections::BTreeSet;
 use std::fmt;
@@ -224,13 +226,6 @@ pub struct Composed {
 pub enum TextEdit {
     Put { path: RelPath, file: Box<MemoryFile> },
     Remove { path: RelPath },
-}
-
-/// A line of a listing. `key` orders it; no two memories of a lane have the same one.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub struct ListingLine {
-    pub key: String,
-    pub text: String,
 }
 
 /// How a dialect writes a memory, starting from a file.

@@ -15,7 +15,7 @@ pub use error::{LockHolders, StoreError, Warning};
 pub use log::{ChangeState, ChangedDocument, Digest, ExternalChanges, LogEntry, LogFault, LogTail, NextUndo};
 pub use memory::MemoryBackend;
 
-use crate::disk::{DirEntry, Stat};
+use crate::disk::{DirEntry, FileType, Stat};
 use lorelane_core::path::RelPath;
 use lorelane_core::time::Timestamp;
 use std::collections::{BTreeMap, BTreeSet};
@@ -105,6 +105,13 @@ impl fmt::Debug for ErasePredicate<'_> {
 pub trait Backend: fmt::Debug + Send + Sync {
     /// The entries of a folder; `""` is the lane's root. `None` if the folder does not exist.
     fn list(&self, folder: &str) -> io::Result<Option<Vec<DirEntry>>>;
+
+    /// Passes on each entry of a folder, in any order. Returns whether the folder exists.
+    fn each_entry(&self, folder: &str, each: &mut dyn FnMut(&str, FileType)) -> io::Result<bool> {
+        let Some(listed) = self.list(folder)? else { return Ok(false) };
+        listed.iter().for_each(|entry| each(&entry.name, entry.kind));
+        Ok(true)
+    }
 
     /// Size and mtime of a document or folder, to tell whether it changed. Links are not followed.
     fn stat(&self, path: &str) -> io::Result<Option<Stat>>;

@@ -16,7 +16,7 @@ use rustix::fs::{AtFlags, Mode, OFlags, mkdirat, openat, renameat, unlinkat};
 use rustix::io::Errno;
 
 use super::real::{bounded, of_link, present, regular, set_mode, tail, try_lock};
-use super::{DirEntry, Disk, LinkPolicy, LockGuard, RandomAccessFile, RealDisk, Stat};
+use super::{DirEntry, Disk, FileType, LinkPolicy, LockGuard, RandomAccessFile, RealDisk, Stat};
 
 /// For a folder that is only used as a starting point.
 #[cfg(target_os = "linux")]
@@ -170,6 +170,10 @@ impl Disk for ProjectDisk {
 
     fn list(&self, folder: &Path) -> io::Result<Option<Vec<DirEntry>>> {
         RealDisk.list(folder)
+    }
+
+    fn each_entry(&self, folder: &Path, each: &mut dyn FnMut(&str, FileType)) -> io::Result<bool> {
+        RealDisk.each_entry(folder, each)
     }
 
     fn unreadable_names(&self, folder: &Path) -> io::Result<Vec<String>> {

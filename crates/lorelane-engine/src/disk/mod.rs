@@ -135,6 +135,12 @@ pub trait Disk: Send + Sync + fmt::Debug {
     fn open(&self, path: &Path, links: LinkPolicy) -> io::Result<Box<dyn RandomAccessFile>>;
     /// Lists and stats go by path, also below a project: they are only a reason to open something.
     fn list(&self, folder: &Path) -> io::Result<Option<Vec<DirEntry>>>;
+    /// Passes on each entry that [`Disk::list`] would return, in any order. Returns whether the folder exists.
+    fn each_entry(&self, folder: &Path, each: &mut dyn FnMut(&str, FileType)) -> io::Result<bool> {
+        let Some(listed) = self.list(folder)? else { return Ok(false) };
+        listed.iter().for_each(|entry| each(&entry.name, entry.kind));
+        Ok(true)
+    }
     /// Names in a folder that are not UTF-8, made printable. No other call can reach them.
     fn unreadable_names(&self, _folder: &Path) -> io::Result<Vec<String>> {
         Ok(Vec::new())

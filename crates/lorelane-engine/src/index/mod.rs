@@ -9,8 +9,10 @@
 
 mod acts;
 mod candidates;
+mod checksum;
 mod embeddings;
 mod links;
+mod listing;
 mod page_check;
 mod part;
 mod pool;
@@ -23,14 +25,15 @@ mod varint;
 
 pub use candidates::{CandidateLimits, CandidateRow, CandidateSet, Candidates};
 pub use embeddings::Unembedded;
+pub use listing::{ListingChange, Splice, WrittenListing};
 pub use pool::keep_open;
 pub(crate) use pool::{give, take};
 pub use unaudited::UnauditedChange;
 
 use crate::disk::{Disk, RealDisk, identity};
 use lorelane_core::corpus::MemorySummary;
-use lorelane_core::dialect::MemoryFile;
-use lorelane_core::dialect::{ListingLine, Problem};
+use lorelane_core::dialect::listing::ListingLine;
+use lorelane_core::dialect::{MemoryFile, Problem};
 use lorelane_core::lifecycle::Status;
 use lorelane_core::memory::{Address, Category, MemoryKind};
 use lorelane_core::path::RelPath;
@@ -44,20 +47,17 @@ use rusqlite::{
     params_from_iter,
 };
 use std::collections::{BTreeMap, HashMap};
-use std::io;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 /// Raise it with every change of the tables or of what they hold.
-const STAMP: i32 = 18;
+const STAMP: i32 = 19;
 /// Identifies the embedding table that the embeddings are from: those of two tables cannot be compared.
 const MODEL: i32 = model_number(lorelane_core::embed::MODEL_ID.as_bytes());
 /// Another process writes for milliseconds; a search does not wait longer.
 const BUSY: Duration = Duration::from_millis(500);
 /// `forget` waits until no reader is left.
 const SCRUB_WAIT: Duration = Duration::from_secs(5);
-/// How much of the listing is in memory at a time.
-const LISTING_PART: usize = 64 << 10;
 const TABLES: &str = "
     CREATE TABLE memories (
         id INTEGER PRIMARY KEY, path TEXT NOT NULL, address TEXT NOT NULL, category TEXT NOT NULL, title TEXT NOT NULL,
@@ -347,14 +347,14 @@ impl Index {
     }
 
     /// Writes rows and the folder mtimes they were read under, in one transaction. Empty `times` mean that more
-    /// rows follow.
+    /// rows follow. Returns how the listing changed.
     pub fn update(
         &mut self,
         by: RowSource,
         rows: impl Iterator<Item = Row>,
         times: &FolderTimes,
         analyze: Analyze<'_>,
-    ) -> Result<(), IndexError> {
+    ) -> Result<Option<ListingChange>, IndexError> {
         self.write(None, by, rows, times, analyze)
     }
 
@@ -367,7 +367,7 @@ impl Index {
         analyze: Analyze<'_>,
         rebuild: Rebuild,
     ) -> Result<(), IndexError> {
-        self.write(Some(rebuild), RowSource::Scan, rows, times, analyze)
+        self.write(Some(rebuild), RowSource::Scan, rows, times, analyze).map(drop)
     }
 
     fn write(
@@ -377,7 +377,7 @@ impl Index {
         rows: impl Iterator<Item = Row>,
         times: &FolderTimes,
         analyze: Analyze<'_>,
-    ) -> Result<(), IndexError> {
+    ) -> Result<Option<ListingChange>, IndexError> {
         let fault = self.fault("write");
         if fresh.is_some() {
             // Room for all pages of a large store: what does not fit is written and read once more.
@@ -405,8 +405,9 @@ impl Index {
         }
         // Folder mtimes are passed only after all folders were scanned.
         let more_come = times.is_empty();
-        rows::put(&made, by, rows, known, analyze, more_come).map_err(&fault)?;
+        let listing = rows::put(&made, by, rows, known, analyze, more_come).map_err(&fault)?;
         if fresh.is_some() {
+            made.execute_batch(listing::CHANGED).map_err(&fault)?;
             made.execute_batch(ORDERS).map_err(&fault)?;
             unaudited::after_rebuild(&made).map_err(&fault)?;
         }
@@ -421,7 +422,7 @@ impl Index {
         if fresh.is_some() {
             self.shorten_log(0);
         }
-        Ok(())
+        Ok(listing)
     }
 
     pub fn entries(&self, wanted: ListFilter) -> Result<Vec<MemorySummary>, IndexError> {
@@ -548,6 +549,20 @@ impl Index {
         Ok(usize::try_from(count.map_err(self.fault("read"))?).unwrap_or(usize::MAX))
     }
 
+    /// Whether a category has at least this many memories in this status. Counts no more than that, and nothing if
+    /// there are fewer memories in all.
+    pub fn has_at_least(&self, least: usize, category: Category, status: Status) -> Result<bool, IndexError> {
+        let Some(before_last) = least.checked_sub(1) else { return Ok(true) };
+        let before_last = i64::try_from(before_last).unwrap_or(i64::MAX);
+        // Row ids begin at 1, so there are at most as many rows as the highest one says. Not bound, as in `failed`.
+        let sql = format!(
+            "SELECT 1 FROM memories WHERE (SELECT max(id) FROM memories) > {before_last}
+                 AND category = ? AND status = ? LIMIT 1 OFFSET {before_last}"
+        );
+        let found = self.db.query_row(&sql, [category.name(), status.name()], |_| Ok(()));
+        found.optional().map(|found| found.is_some()).map_err(self.fault("read"))
+    }
+
     /// The first difference between the index and these rows and folder mtimes, which must be complete.
     pub fn difference(
         &self,
@@ -566,41 +581,6 @@ impl Index {
     pub fn times_differ(&self, times: &FolderTimes) -> Result<Option<String>, IndexError> {
         let differs = |(folder, time): (&String, &i64)| *time != UNSETTLED && times.get(folder) != Some(time);
         Ok(self.folder_times()?.iter().any(differs).then(|| "the mtimes of the folders".to_owned()))
-    }
-
-    /// The listing: `above`, then its lines in order.
-    pub fn listing(&self, above: &str) -> Result<String, IndexError> {
-        let mut text = Vec::new();
-        let written = self.write_listing(above, &mut |part| {
-            text.extend_from_slice(part);
-            Ok(())
-        })?;
-        written.expect("a vector takes everything");
-        String::from_utf8(text).map_err(|error| self.fault("read")(error.utf8_error().into()))
-    }
-
-    /// The same in parts. At 10,000 memories this is most of a write.
-    pub fn write_listing(
-        &self,
-        above: &str,
-        write: &mut dyn FnMut(&[u8]) -> io::Result<()>,
-    ) -> Result<io::Result<()>, IndexError> {
-        let fault = self.fault("read");
-        let sql = "SELECT listing_text FROM memories WHERE listing_key IS NOT NULL ORDER BY listing_key";
-        let mut query = self.db.prepare(sql).map_err(&fault)?;
-        let mut rows = query.query([]).map_err(&fault)?;
-        let mut part = above.as_bytes().to_vec();
-        while let Some(row) = rows.next().map_err(&fault)? {
-            part.extend_from_slice(row.get_ref(0).and_then(|line| Ok(line.as_bytes()?)).map_err(&fault)?);
-            part.push(b'\n');
-            if part.len() >= LISTING_PART {
-                if let Err(error) = write(&part) {
-                    return Ok(Err(error));
-                }
-                part.clear();
-            }
-        }
-        Ok(write(&part))
     }
 
     /// The files that are not readable memories, and why.
@@ -684,6 +664,7 @@ fn make_tables(db: &Connection) -> rusqlite::Result<()> {
         acts::TABLE,
         embeddings::TABLE,
         unaudited::TABLE,
+        listing::TABLE,
         ORDERS,
     ]
     .iter()

@@ -6,6 +6,7 @@
 //! checksum, which SQLite verifies only in recovery; here it is verified at every read. SQLite's checksum VFS
 //! would do, but is not part of its library.
 
+use super::checksum::Checksum;
 use rusqlite::{Connection, ffi};
 use std::ffi::{CStr, c_int, c_void};
 use std::ptr;
@@ -327,27 +328,11 @@ fn is_our_header(bytes: &[u8]) -> bool {
 }
 
 /// A check value over all bytes of a page but the last eight, and its offset, so that a page in the wrong place
-/// fails too. Sums and sums of sums, in lanes that the compiler vectorizes, because every page that a hook reads
-/// pays for it: as in Fletcher's checksum, a changed or moved word is detected.
+/// fails too.
 fn check(page: &[u8; PAGE], offset: i64) -> u64 {
-    const LANES: usize = 4;
-    const SEEDS: [u64; LANES] =
-        [0x9e37_79b9_7f4a_7c15, 0xbf58_476d_1ce4_e5b9, 0x94d0_49bb_1331_11eb, 0xd6e8_feb8_6659_fd93];
-    let (words, _) = page[..CHECKED].as_chunks::<8>();
-    let (blocks, rest) = words.as_chunks::<LANES>();
-    let (mut sums, mut sums_of_sums) = (SEEDS, SEEDS);
-    let mut add = |words: &[[u8; 8]]| {
-        for ((sum, of_sums), word) in sums.iter_mut().zip(&mut sums_of_sums).zip(words) {
-            *sum = sum.wrapping_add(u64::from_le_bytes(*word));
-            *of_sums = of_sums.wrapping_add(*sum);
-        }
-    };
-    blocks.iter().for_each(|block| add(block));
-    add(rest);
-    sums.into_iter().chain(sums_of_sums).fold(offset as u64 ^ SEEDS[0], |mixed, sum| {
-        let product = u128::from(mixed ^ sum) * u128::from(SEEDS[1]);
-        (product as u64) ^ (product >> 64) as u64
-    })
+    let mut checksum = Checksum::new(offset as u64);
+    checksum.add(&page[..CHECKED]);
+    checksum.value()
 }
 
 #[cfg(test)]

@@ -2,6 +2,7 @@
 
 use super::acts::ActWriter;
 use super::links::LinkWriter;
+use super::listing::{ListingChange, ListingDelta};
 use super::postings::PendingPostings;
 use super::search::ForwardIndex;
 use super::title_terms::{Name, TitleTermDelta};
@@ -9,8 +10,8 @@ use super::unaudited;
 use super::{Analyze, FileStamp, Row, RowSource, signed};
 use lorelane_core::act::keys_of;
 use lorelane_core::corpus::MemorySummary;
-use lorelane_core::dialect::ListingLine;
 use lorelane_core::dialect::MemoryFile;
+use lorelane_core::dialect::listing::ListingLine;
 use lorelane_core::lifecycle::Status;
 use lorelane_core::memory::MemoryKind;
 use lorelane_core::memory::link::links_of;
@@ -32,11 +33,11 @@ pub(super) fn put(
     fresh: Option<KnownIds>,
     analyze: Analyze<'_>,
     more_come: bool,
-) -> rusqlite::Result<()> {
+) -> rusqlite::Result<Option<ListingChange>> {
     let is_fresh = fresh.is_some();
     let mut rows = rows.peekable();
     if !is_fresh && rows.peek().is_none() {
-        return PendingPostings::new(db)?.finish(more_come);
+        return PendingPostings::new(db)?.finish(more_come).map(|()| None);
     }
     let verb = if is_fresh { "INSERT" } else { "REPLACE" };
     let marks = "?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?";
@@ -48,6 +49,7 @@ pub(super) fn put(
     let mut next = fresh.as_ref().map(|known| known.values().map(|(id, _)| id + 1).max().unwrap_or(1));
     let mut former = KnownRows::new(db, fresh)?;
     let mut names = TitleTermDelta::default();
+    let mut lines = ListingDelta::default();
     let mut changes = unaudited::UnauditedChanges::new(db, by)?;
     let mut texts = Texts {
         forward_index: ForwardIndex::new(db)?,
@@ -58,7 +60,7 @@ pub(super) fn put(
         match row {
             Row::Memory { entry, listing, seen, file } => {
                 let path = entry.path.as_str();
-                let before = former.take_back(path, &mut names)?;
+                let before = former.take_back(path, &mut names, &mut lines)?;
                 let name = Name::of(&entry);
                 let digest = super::digest(file.document.text.as_bytes());
                 if !is_fresh {
@@ -68,6 +70,9 @@ pub(super) fn put(
                 let number = before.map(|(id, _)| id).or(next);
                 if before.is_none() {
                     next = next.map(|next| next + 1);
+                }
+                if !is_fresh {
+                    lines.come(listing.as_ref());
                 }
                 let stored = Stored { seen, digest, has_problems: file.has_problems };
                 let kept = std::iter::once(number.into()).chain(values(*entry, listing, stored));
@@ -80,14 +85,14 @@ pub(super) fn put(
             }
             Row::Unreadable { path, what, seen } => {
                 unreadable.execute(params![path.as_str(), what, signed(seen.size), seen.mtime_ns])?;
-                let before = former.forget(path.as_str(), &mut names, &mut texts)?;
+                let before = former.forget(path.as_str(), &mut names, &mut lines, &mut texts)?;
                 if !is_fresh {
                     changes.note(path.as_str(), before, None)?;
                 }
             }
             Row::Gone { path } => {
                 forget_unreadable.execute([path.as_str()])?;
-                let before = former.forget(path.as_str(), &mut names, &mut texts)?;
+                let before = former.forget(path.as_str(), &mut names, &mut lines, &mut texts)?;
                 if !is_fresh {
                     changes.note(path.as_str(), before, None)?;
                 }
@@ -98,7 +103,8 @@ pub(super) fn put(
         texts.forget(id)?;
     }
     texts.forward_index.finish(more_come)?;
-    names.write(db, is_fresh)
+    names.write(db, is_fresh)?;
+    lines.write(db)
 }
 
 /// Everything derived from the text of a memory: replaced and deleted with it.
@@ -144,22 +150,28 @@ impl<'d> KnownRows<'d> {
     fn new(db: &'d Connection, known: Option<KnownIds>) -> rusqlite::Result<KnownRows<'d>> {
         Ok(KnownRows {
             known,
-            find: db
-                .prepare("SELECT id, digest, category, status, title, tags FROM memories WHERE path = ?")?,
+            find: db.prepare(
+                "SELECT id, digest, category, status, title, tags, listing_text FROM memories WHERE path = ?",
+            )?,
             forget_memory: db.prepare("DELETE FROM memories WHERE id = ?")?,
         })
     }
 
     /// Returns the memory's row id and the digest of its text. It keeps its id, so only its title terms and a
     /// changed text have to be indexed again.
-    fn take_back(&mut self, path: &str, names: &mut TitleTermDelta) -> rusqlite::Result<Option<(i64, i64)>> {
+    fn take_back(
+        &mut self,
+        path: &str,
+        names: &mut TitleTermDelta,
+        lines: &mut ListingDelta,
+    ) -> rusqlite::Result<Option<(i64, i64)>> {
         if let Some(known) = &mut self.known {
             return Ok(known.remove(path));
         }
-        let Some((id, digest, name)) = self.find.query_row([path], named).optional()? else {
-            return Ok(None);
-        };
+        let found = self.find.query_row([path], |row| Ok((named(row)?, row.get(6)?))).optional()?;
+        let Some(((id, digest, name), line)) = found else { return Ok(None) };
         names.go(id, name);
+        lines.go(line);
         Ok(Some((id, digest)))
     }
 
@@ -168,9 +180,10 @@ impl<'d> KnownRows<'d> {
         &mut self,
         path: &str,
         names: &mut TitleTermDelta,
+        lines: &mut ListingDelta,
         texts: &mut Texts<'_>,
     ) -> rusqlite::Result<Option<i64>> {
-        let Some((id, digest)) = self.take_back(path, names)? else { return Ok(None) };
+        let Some((id, digest)) = self.take_back(path, names, lines)? else { return Ok(None) };
         texts.forget(id)?;
         if self.known.is_none() {
             self.forget_memory.execute([id])?;

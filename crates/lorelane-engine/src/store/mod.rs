@@ -174,6 +174,10 @@ impl Backend for Store {
         self.disk.list(&self.home.lane.join(folder))
     }
 
+    fn each_entry(&self, folder: &str, each: &mut dyn FnMut(&str, FileType)) -> io::Result<bool> {
+        self.disk.each_entry(&self.home.lane.join(folder), each)
+    }
+
     fn stat(&self, path: &str) -> io::Result<Option<Stat>> {
         self.disk.stat(&self.home.lane.join(path))
     }

@@ -15,6 +15,7 @@ mod full_disk;
 #[cfg(unix)]
 mod git;
 mod index;
+mod listing;
 mod meaning;
 mod model;
 mod notes;

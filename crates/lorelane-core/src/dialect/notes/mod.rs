@@ -19,9 +19,10 @@ pub use merge::merged;
 pub use name::{NameFault, NameReason, for_title, named};
 pub use patch::{set, set_body};
 
+use super::listing::ListingLine;
 use super::{
-    Composed, Dialect, Document, Extent, ListingLine, MemoryFile, ParsedDraft, ParsedFile, Problem, Syntax,
-    TextEdit, WriteContext, WriteRules, edits,
+    Composed, Dialect, Document, Extent, MemoryFile, ParsedDraft, ParsedFile, Problem, Syntax, TextEdit,
+    WriteContext, WriteRules, edits,
 };
 use crate::memory::{Address, LaneId, Memory, trash};
 use crate::passage::{self, Passage};

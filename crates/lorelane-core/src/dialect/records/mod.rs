@@ -15,9 +15,10 @@ mod validate;
 pub use drift::{Drift, drift};
 pub use validate::validate;
 
+use super::listing::ListingLine;
 use super::{
-    Composed, Dialect, Document, Extent, ListingLine, MemoryFile, ParsedDraft, ParsedFile, Syntax, TextEdit,
-    WriteContext, WriteRules, edits,
+    Composed, Dialect, Document, Extent, MemoryFile, ParsedDraft, ParsedFile, Syntax, TextEdit, WriteContext,
+    WriteRules, edits,
 };
 use crate::change::Draft;
 use crate::json::Json;

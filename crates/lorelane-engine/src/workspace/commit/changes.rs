@@ -91,7 +91,7 @@ impl Changes<'_> {
             writer,
             &done.changes,
             &touched,
-            CommittedFiles::new(),
+            CommittedFiles::default(),
             &because,
         ));
         let outcomes = touched.iter().filter_map(|path| undone(&self.workspace.lanes[lane], path)).collect();

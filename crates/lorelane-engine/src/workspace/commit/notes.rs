@@ -144,8 +144,14 @@ impl Changes<'_> {
         // Before the old files are removed: while the setting is held back, the new place is not read.
         let notice = self.workspace.settle_notes_place()?;
         let done = writer.apply(removed(), &because, self.workspace.now)?;
-        moved.notices =
-            self.workspace.settle(from, writer, &done.changes, &moved.files, CommittedFiles::new(), &because);
+        moved.notices = self.workspace.settle(
+            from,
+            writer,
+            &done.changes,
+            &moved.files,
+            CommittedFiles::default(),
+            &because,
+        );
         moved.notices.extend(notice);
         self.workspace.notes = Some(place);
         self.workspace.lanes.open(there);

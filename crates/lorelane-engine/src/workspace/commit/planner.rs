@@ -1,8 +1,7 @@
 //! Turns a plan into edits: applies every rule and writes nothing.
 
 use crate::backend::Edit;
-use crate::workspace::lane::CommittedFiles;
-use crate::workspace::lane::{Lane, joined};
+use crate::workspace::lane::{CommittedFiles, DocEntries, Lane, joined};
 use crate::workspace::{Failure, Workspace};
 use lorelane_core::change::{Assignment, Change, Draft, Effect, Notice, Outcome, Plan};
 use lorelane_core::dialect::{Extent, MemoryFile, ParsedDraft, TextEdit, WriteContext};
@@ -74,7 +73,7 @@ pub(in crate::workspace) fn stage(
     }
     stage.warn_of_near_duplicates(plan)?;
     let Planner { written, mut staged, .. } = stage;
-    staged.committed = written.into_iter().filter_map(|(path, file)| Some((path, file?))).collect();
+    staged.committed.files = written.into_iter().filter_map(|(path, file)| Some((path, file?))).collect();
     Ok(staged)
 }
 
@@ -162,9 +161,9 @@ impl Planner<'_> {
                 "the category {category} is disabled: this memory is saved but not shown to agents; `lorelane config set categories.{category}.enabled true` enables it"
             )));
         }
-        let active = self.lane.index.count(category, Status::Active)?;
         let max = policy.max_memories_per_category();
-        if active >= max {
+        if self.lane.index.has_at_least(max, category, Status::Active)? {
+            let active = self.lane.index.count(category, Status::Active)?;
             self.staged.notices.push(Notice::warning(format!(
                 "{category} has {} active memories, more than max_memories_per_category ({max}): retire some with `lorelane retire`, or raise the limit with `lorelane config set max_memories_per_category {}`",
                 active + 1,
@@ -196,7 +195,7 @@ impl Planner<'_> {
             |outcome: &&Outcome| matches!(outcome.effect, Effect::Created | Effect::Revised { .. });
         let saved = self.staged.outcomes.iter().filter(is_saved).take(COMPARED_MAX);
         let filter = Query::new("", self.workspace.now);
-        let mut found = Vec::new();
+        let (mut found, mut analyzed) = (Vec::new(), DocEntries::new());
         for outcome in saved {
             let Some(Some(file)) = self.written.get(&outcome.path) else { continue };
             // What no longer holds may repeat what does, and sessions resemble one another.
@@ -207,11 +206,13 @@ impl Planner<'_> {
             let doc = self.lane.doc_entry(file);
             let bytes = doc.to_bytes();
             let view = doc_entry::read(&bytes);
+            let direction = doc.vector();
+            analyzed.insert(file.memory.address.clone(), doc);
             if !near_duplicates::says_enough(&view) {
                 continue;
             }
             let own = Fingerprint::of(&view);
-            let near = self.lane.index.nearest(&doc.vector(), &filter, NEIGHBOURS)?;
+            let near = self.lane.index.nearest(&direction, &filter, NEIGHBOURS)?;
             let others = near.iter().filter(|(entry, _)| {
                 entry.address != outcome.address
                     && !changed.contains(&entry.address)
@@ -225,6 +226,7 @@ impl Planner<'_> {
             }
         }
         self.staged.notices.append(&mut found);
+        self.staged.committed.doc_entries = analyzed;
         Ok(())
     }
 

@@ -5,14 +5,14 @@
 mod partial_scan;
 mod scan;
 
-pub(super) use scan::{CommittedFiles, FileContent, LaneListing, is_foreign, joined};
+pub(super) use scan::{CommittedFiles, DocEntries, FileContent, LaneListing, is_foreign, joined};
 
 use super::project::Project;
 use super::{Failure, LoadedMemory};
 use crate::backend::{Backend, ChangeTarget, Edit, StoreError};
 use crate::disk::{Disk, FileType};
 use crate::env::Folders;
-use crate::index::{self, Candidates, Index, IndexError};
+use crate::index::{self, Candidates, Index, IndexError, ListingChange};
 use crate::state::StateFolder;
 use crate::store::{Store, StoreFolders};
 use lorelane_core::dialect::{Dialect, MemoryFile};
@@ -52,6 +52,8 @@ pub(super) struct Lane {
     exhausted: RefCell<Option<io::Error>>,
     /// Whether this process changed memories: then the checkpoint is left to a process that only reads.
     pub(super) changed: bool,
+    /// How the last update of the index changed the listing, until it is written.
+    listing_change: Option<ListingChange>,
     /// The field boosts used when a text is analyzed for the index.
     boost: FieldBoost,
 }
@@ -111,6 +113,7 @@ impl Lane {
             index_fault: None,
             exhausted: RefCell::new(None),
             changed: false,
+            listing_change: None,
             boost: FieldBoost::default(),
         }
     }

@@ -1,10 +1,11 @@
 //! Keeps the index up to date with the files.
 
 use super::Lane;
-use crate::config::write_parts;
-use crate::disk::{DirEntry, Disk, FileType, LinkPolicy, is_exhausted};
+use crate::config::{write_parts, write_plain};
+use crate::disk::{DirEntry, Disk, FileType, LinkPolicy, READ_MAX_BYTES, is_exhausted};
 use crate::index::{
-    self, FileStamp, FolderTimes, Index, IndexError, IndexedFile, Rebuild, Row, RowSource, UNSETTLED,
+    self, FileStamp, FolderTimes, Index, IndexError, IndexedFile, Rebuild, Row, RowSource, Splice, UNSETTLED,
+    WrittenListing,
 };
 use crate::workspace::Failure;
 use lorelane_core::change::Notice;
@@ -31,8 +32,16 @@ const LISTING_START: usize = 4_096;
 /// The name of the lane's root among the scanned folders.
 const ROOT: &str = "";
 
-/// The files that a change wrote, as parsed when it was staged, so that the index need not parse them again.
-pub(in crate::workspace) type CommittedFiles = BTreeMap<RelPath, Box<MemoryFile>>;
+/// What is known of the files that a change wrote since it was staged, so that the index need not parse and analyze
+/// them again.
+#[derive(Debug, Default)]
+pub(in crate::workspace) struct CommittedFiles {
+    pub(in crate::workspace) files: BTreeMap<RelPath, Box<MemoryFile>>,
+    pub(in crate::workspace) doc_entries: DocEntries,
+}
+
+/// Forward-index entries of memories whose text is not analyzed again.
+pub(in crate::workspace) type DocEntries = BTreeMap<Address, DocEntry>;
 
 /// The files and folders that a scan found.
 #[derive(Debug, Default)]
@@ -213,7 +222,7 @@ impl Lane {
         let updated = index.update(RowSource::Scan, rows, &times, &|file| self.doc_entry(file));
         index.shorten_log(0);
         self.index = index;
-        updated
+        updated.map(drop)
     }
 
     /// Switches to an index in memory that is built with these field boosts.
@@ -234,6 +243,16 @@ impl Lane {
         rows: Vec<Row>,
         times: &FolderTimes,
     ) -> Result<(), Failure> {
+        self.write_analyzed_rows(by, rows, times, &DocEntries::new())
+    }
+
+    fn write_analyzed_rows(
+        &mut self,
+        by: RowSource,
+        rows: Vec<Row>,
+        times: &FolderTimes,
+        analyzed: &DocEntries,
+    ) -> Result<(), Failure> {
         // Checked again inside the index's transaction: `forget` may have erased a file after it was read, and its
         // row would bring the erased words back.
         let documents = &*self.documents;
@@ -244,8 +263,16 @@ impl Lane {
             _ => row,
         });
         let (dialect, boost) = (&*self.dialect, self.boost);
-        match self.index.update(by, standing, times, &|file| doc_entry(dialect, file, boost)) {
-            Ok(()) => Ok(()),
+        let analyze = |file: &MemoryFile| {
+            let known = analyzed.get(&file.memory.address).cloned();
+            known.unwrap_or_else(|| doc_entry(dialect, file, boost))
+        };
+        match self.index.update(by, standing, times, &analyze) {
+            Ok(change) => {
+                // Only the last one is needed: the listing is spliced if it is one change behind.
+                self.listing_change = change.or(self.listing_change.take());
+                Ok(())
+            }
             Err(fault) => self.replace_index(fault),
         }
     }
@@ -275,7 +302,7 @@ impl Lane {
         if let Some(why) = &self.index_fault {
             notices.push(Notice::warning(format!("cannot save the index: {why}")));
         }
-        self.put_listing()?;
+        self.rewrite_listing()?;
         let counts = self.with_index(Index::counts)?.into_iter();
         Ok(counts.filter(|((_, status), _)| *status == Status::Active).map(|(_, count)| count).sum())
     }
@@ -294,7 +321,7 @@ impl Lane {
     /// Only the mtimes of their folders are stored, and only if a folder has no files that the index lacks: a file
     /// that somebody else added meanwhile would otherwise be hidden by our own mtime.
     pub(in crate::workspace) fn index_paths(&mut self, paths: &[RelPath]) -> Result<(), Failure> {
-        self.index_committed(paths, CommittedFiles::new())
+        self.index_committed(paths, CommittedFiles::default())
     }
 
     /// The same, with the parsed documents of files that were just committed.
@@ -305,23 +332,21 @@ impl Lane {
     ) -> Result<(), Failure> {
         // Files in quarantine get no row, even if a change moved them there.
         let memories = paths.iter().filter(|path| self.dialect.is_memory_name(path.file_name()));
-        let rows: Vec<Row> = memories.map(|path| self.committed_row(path, committed.remove(path))).collect();
+        let rows: Vec<Row> = memories.map(|path| self.committed_row(path, &mut committed)).collect();
         let mut times = self.with_index(Index::folder_times)?;
-        self.write_rows(RowSource::Commit, rows, &times)?;
+        self.write_analyzed_rows(RowSource::Commit, rows, &times, &committed.doc_entries)?;
         let touched: BTreeSet<&str> = paths.iter().flat_map(|path| self.folders_above(path)).collect();
         for folder in touched.iter().copied() {
             let Some(time) = self.time_of(folder) else { continue };
-            let holds_what_is_known = match self.documents.list(folder) {
-                Err(_) => false,
-                Ok(listed) => {
-                    let listed = listed.unwrap_or_default();
-                    let list_files =
-                        listed.iter().filter(|listed| self.dialect.is_memory_name(&listed.name)).count();
-                    let below = self.folders_in(folder, &listed);
-                    let is_known = |below: &String| touched.contains(&**below) || times.contains_key(below);
-                    list_files == self.with_index(|index| index.known_in(folder, &below))?
-                        && below.iter().all(is_known)
-                }
+            let (mut file_count, mut below) = (0, Vec::new());
+            let listed = self.documents.each_entry(folder, &mut |name, kind| {
+                file_count += usize::from(self.dialect.is_memory_name(name));
+                below.extend(self.folder_in(folder, name, kind));
+            });
+            let holds_what_is_known = listed.is_ok() && {
+                let is_known = |below: &String| touched.contains(&**below) || times.contains_key(below);
+                file_count == self.with_index(|index| index.known_in(folder, &below))?
+                    && below.iter().all(is_known)
             };
             times.insert(folder.to_owned(), if holds_what_is_known { time } else { UNSETTLED });
         }
@@ -354,6 +379,28 @@ impl Lane {
     }
 
     pub(in crate::workspace) fn put_listing(&mut self) -> Result<(), Failure> {
+        if self.splice_listing()? { Ok(()) } else { self.rewrite_listing() }
+    }
+
+    /// Changes only the lines that the last change touched, if everything else is known to be as it should be.
+    /// Returns whether the listing is up to date.
+    fn splice_listing(&mut self) -> Result<bool, Failure> {
+        let change = self.listing_change.take();
+        let Some((files, file)) = self.files.clone().zip(self.listing_file()) else { return Ok(false) };
+        let read = || files.disk.read_regular(&file, READ_MAX_BYTES).ok().flatten();
+        match self.with_index(|index| index.splice_listing(change.as_ref(), read))? {
+            Splice::Same => Ok(true),
+            Splice::Impossible => Ok(false),
+            Splice::Changed { text, written } => {
+                write_plain(&*files.disk, &file, &text)?;
+                self.remember_listing(written);
+                Ok(true)
+            }
+        }
+    }
+
+    /// Writes the listing from all rows.
+    fn rewrite_listing(&mut self) -> Result<(), Failure> {
         let before = self.listing_start();
         let (Some(files), Some((path, above))) = (self.files.clone(), self.dialect.listing(&before)) else {
             return Ok(());
@@ -364,16 +411,26 @@ impl Lane {
         if !is_link && is_foreign(&*files.disk, &file) {
             return Err(Failure::ForeignListing { file });
         }
-        Ok(self.with_index(|index| {
-            let mut read = Ok(());
-            let written = write_parts(&*files.disk, &file, |write| {
-                index.write_listing(above, write).unwrap_or_else(|fault| {
+        let written = self.with_index(|index| {
+            let mut read = Ok(None);
+            let put = write_parts(&*files.disk, &file, |write| match index.write_listing(above, write) {
+                Ok(written) => written.map(|written| read = Ok(Some(written))),
+                Err(fault) => {
                     read = Err(fault);
                     Err(io::Error::other("the index cannot be read"))
-                })
+                }
             });
-            read.map(|()| written)
-        })??)
+            read.map(|written| put.map(|()| written))
+        })??;
+        if let Some(written) = written {
+            self.remember_listing(written);
+        }
+        Ok(())
+    }
+
+    /// A listing that cannot be remembered is written from all rows the next time.
+    fn remember_listing(&mut self, written: WrittenListing) {
+        let _ = self.index.remember_listing(written);
     }
 
     /// The current mtimes of the scanned folders. In a tree these are the ones the index knows: a new folder
@@ -414,9 +471,14 @@ impl Lane {
 
     /// The subfolders of a folder that are scanned.
     fn folders_in(&self, folder: &str, listed: &[DirEntry]) -> Vec<String> {
-        let Extent::Tree(enters) = self.dialect.extent() else { return Vec::new() };
-        let folders = listed.iter().filter(|listed| listed.kind == FileType::Folder);
-        folders.map(|listed| joined(folder, &listed.name)).filter(|below| enters(below)).collect()
+        listed.iter().filter_map(|listed| self.folder_in(folder, &listed.name, listed.kind)).collect()
+    }
+
+    /// The path of an entry, if it is a folder that is scanned.
+    fn folder_in(&self, folder: &str, name: &str, kind: FileType) -> Option<String> {
+        let Extent::Tree(enters) = self.dialect.extent() else { return None };
+        let below = (kind == FileType::Folder).then(|| joined(folder, name))?;
+        enters(&below).then_some(below)
     }
 
     /// All files in the lane's folders that are named like a memory. A folder that cannot be listed does not stop
@@ -482,15 +544,20 @@ impl Lane {
         }
     }
 
-    /// The row of a file that was just committed. If the file has changed since, it is parsed again.
-    fn committed_row(&self, path: &RelPath, committed: Option<Box<MemoryFile>>) -> Row {
-        match (self.content(path), committed) {
+    /// The row of a file that was just committed. If the file has changed since, it is parsed and analyzed again.
+    fn committed_row(&self, path: &RelPath, committed: &mut CommittedFiles) -> Row {
+        match (self.content(path), committed.files.remove(path)) {
             (FileContent::Read { bytes, seen }, Some(file))
                 if index::digest(&bytes) == index::digest(file.document.text.as_bytes()) =>
             {
                 self.memory_row(path, seen, file)
             }
-            _ => self.row(path),
+            (_, file) => {
+                if let Some(file) = file {
+                    committed.doc_entries.remove(&file.memory.address);
+                }
+                self.row(path)
+            }
         }
     }
 

@@ -374,7 +374,7 @@ impl ExternalWrites<'_> {
             writer,
             &done.changes,
             &repaired,
-            CommittedFiles::new(),
+            CommittedFiles::default(),
             &because,
         );
         Ok(examined)
