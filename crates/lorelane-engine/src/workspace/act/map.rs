@@ -8,14 +8,16 @@ use crate::disk::{Disk, LinkPolicy, RandomAccessFile};
 use crate::env::{Env, Folders};
 use crate::failure::Failure;
 use lorelane_core::act::ActEntry;
+use memchr::memchr;
 use std::io;
+use std::ops::Range;
 use std::path::{Path, PathBuf};
 
 /// Beside the index of the records.
 const FILE: &str = "acts";
 const HEAD: &str = "lorelane-acts 1";
 /// The first read of a map: its head, and most directories.
-const START_BYTES: usize = 32 << 10;
+const START_BYTES: usize = 16 << 10;
 /// The directory has the first line of each block of about this size.
 const BLOCK_BYTES: usize = 8 << 10;
 /// No line is longer.
@@ -70,8 +72,10 @@ pub(super) struct ActMap {
     file: Box<dyn RandomAccessFile>,
     size: u64,
     head: String,
-    /// The offset of each block, with its first line.
-    blocks: Vec<(u64, String)>,
+    directory: String,
+    /// The offset of each block, with the place of its first line in the directory: a string for each would be half
+    /// of a hook's own work in a large store.
+    blocks: Vec<(u64, Range<usize>)>,
 }
 
 impl ActMap {
@@ -98,21 +102,27 @@ impl ActMap {
         if body > start.len() {
             start.append(&mut read(&mut *file, start.len() as u64, size, body - start.len())?);
         }
-        let directory = std::str::from_utf8(&start[directory_start..body]).map_err(|_| invalid())?;
-        let blocks = directory.lines().map(|line| {
-            let (offset, line) = line.split_once(' ')?;
-            Some((body as u64 + offset.parse::<u64>().ok()?, line.to_owned()))
-        });
-        let blocks = blocks.collect::<Option<Vec<_>>>().ok_or_else(invalid)?;
-        Ok(ActMap { file, size, head, blocks })
+        let directory = String::from_utf8(start[directory_start..body].to_vec()).map_err(|_| invalid())?;
+        let (mut blocks, mut line_start) = (Vec::new(), 0);
+        while line_start < directory.len() {
+            let line = &directory.as_bytes()[line_start..];
+            let end = memchr(b'\n', line).unwrap_or(line.len());
+            let digits = memchr(b' ', &line[..end]).ok_or_else(invalid)?;
+            let offset = directory[line_start..line_start + digits].parse::<u64>().map_err(|_| invalid())?;
+            let offset = offset.checked_add(body as u64).ok_or_else(invalid)?;
+            blocks.push((offset, line_start + digits + 1..line_start + end));
+            line_start += end + 1;
+        }
+        Ok(ActMap { file, size, head, directory, blocks })
     }
 
     /// The entries whose lines begin with this text.
     pub(super) fn with_prefix(&mut self, prefix: &str) -> io::Result<Vec<ActEntry>> {
         // The lines may begin in the block before the first one that is not less.
-        let after = self.blocks.partition_point(|(_, line)| line.as_str() < prefix);
+        let first_line = |line: &Range<usize>| &self.directory[line.clone()];
+        let after = self.blocks.partition_point(|(_, line)| first_line(line) < prefix);
         let Some((begin, _)) = self.blocks.get(after.saturating_sub(1)) else { return Ok(Vec::new()) };
-        let is_last = self.blocks.get(after).is_none_or(|(_, line)| !line.starts_with(prefix));
+        let is_last = self.blocks.get(after).is_none_or(|(_, line)| !first_line(line).starts_with(prefix));
         let end =
             if is_last { self.blocks.get(after).map_or(self.size, |(offset, _)| *offset) } else { self.size };
         // Error texts are few and short, and cannot be found by their beginning.
