@@ -24,14 +24,7 @@ impl Checksum {
         Checksum { sums: SEEDS, sums_of_sums: SEEDS, rest: [0; BLOCK], rest_len: 0, mixed }
     }
 
-    /// The check value of a whole text. Its length counts: the last block is filled up with zeroes.
-    pub(super) fn of(text: &[u8]) -> u64 {
-        let mut checksum = Checksum::new(0);
-        checksum.add(text);
-        checksum.of_text(text.len())
-    }
-
-    /// The same for a text that was added in parts.
+    /// The value of a text that was added in parts. Its length counts: the last block is filled up with zeroes.
     pub(super) fn of_text(mut self, length: usize) -> u64 {
         self.mixed ^= length as u64;
         self.value()
@@ -88,6 +81,12 @@ mod tests {
     use super::*;
     use crate::disk::SeededRng;
 
+    fn of(text: &[u8]) -> u64 {
+        let mut checksum = Checksum::new(0);
+        checksum.add(text);
+        checksum.of_text(text.len())
+    }
+
     #[test]
     fn a_text_in_parts_has_the_value_of_the_whole() {
         let mut rng = SeededRng::new(3);
@@ -100,25 +99,21 @@ mod tests {
                 parts.add(part);
                 left = others;
             }
-            assert_eq!(parts.of_text(length), Checksum::of(&text), "{length}");
+            assert_eq!(parts.of_text(length), of(&text), "{length}");
         }
     }
 
     #[test]
     fn every_byte_its_place_and_the_length_count() {
         let text: Vec<u8> = (0..100).map(|at| b'a' + at % 26).collect();
-        let sound = Checksum::of(&text);
+        let sound = of(&text);
         for at in 0..text.len() {
             let mut edited = text.clone();
             edited[at] ^= 1;
-            assert_ne!(Checksum::of(&edited), sound, "byte {at}");
-            assert_ne!(Checksum::of(&text[..at]), sound, "length {at}");
+            assert_ne!(of(&edited), sound, "byte {at}");
+            assert_ne!(of(&text[..at]), sound, "length {at}");
         }
-        assert_ne!(
-            Checksum::of(&[&text[32..64], &text[..32], &text[64..]].concat()),
-            sound,
-            "blocks swapped"
-        );
-        assert_ne!(Checksum::of(&[&text[..], &[0]].concat()), sound, "a zero more");
+        assert_ne!(of(&[&text[32..64], &text[..32], &text[64..]].concat()), sound, "blocks swapped");
+        assert_ne!(of(&[&text[..], &[0]].concat()), sound, "a zero more");
     }
 }

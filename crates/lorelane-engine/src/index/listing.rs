@@ -1,4 +1,4 @@
-//! The listing from the index: from all rows, or from the text that was written last and the lines that changed.
+//! The listing from the index: from all rows, or from the file that was written last and the lines that changed.
 //!
 //! At 10,000 memories reading all rows was half of a write. So the index counts the changes of lines (`generation`) and
 //! remembers of which generation the listing in the file is, with its check value. The text is spliced only if the file
@@ -7,7 +7,9 @@
 
 use super::checksum::Checksum;
 use super::{Index, IndexError};
-use lorelane_core::dialect::listing::{ListingLine, insert_line, remove_line};
+use crate::disk::RandomAccessFile;
+use lorelane_core::dialect::listing::{LineEdit, ListingLine, edited, end_of};
+use memchr::memrchr;
 use rusqlite::{Connection, OptionalExtension, params};
 use std::collections::BTreeSet;
 use std::io;
@@ -18,10 +20,10 @@ pub(super) const TABLE: &str = "
 ";
 pub(super) const CHANGED: &str = "UPDATE listing SET generation = generation + 1";
 
-/// How much of the listing is in memory at a time when it is written from all rows.
+/// How much of the listing is in memory at a time: fresh memory for all of it would cost more than the copy.
 const PART: usize = 64 << 10;
-/// With more changed lines, reading all rows is not slower.
-const SPLICED_MAX: usize = 64;
+/// Each line is searched for in the whole listing: with more of them, reading all rows is not slower.
+const SPLICED_MAX: usize = 16;
 
 /// The lines that an update of rows removed and added.
 #[derive(Debug, Default)]
@@ -65,16 +67,54 @@ pub struct WrittenListing {
     check: i64,
 }
 
+/// How the listing in the file becomes that of the rows.
 #[derive(Debug)]
-pub enum Splice {
-    /// The file is up to date.
-    Same,
-    Changed {
-        text: Vec<u8>,
-        written: WrittenListing,
-    },
-    /// The file is not the one that was written last, or more has changed: all rows are needed.
-    Impossible,
+pub struct ListingSplice {
+    base: WrittenListing,
+    generation: i64,
+    edits: Vec<LineEdit>,
+}
+
+impl ListingSplice {
+    /// Whether no line changes: then a copy only checks the file.
+    pub fn is_empty(&self) -> bool {
+        self.edits.is_empty()
+    }
+
+    /// Copies the listing with its edits. `None` if the file is not the one that was written last: then the copy is
+    /// worth nothing, and all rows are needed.
+    pub fn copy(
+        &self,
+        file: &mut dyn RandomAccessFile,
+        write: &mut dyn FnMut(&[u8]) -> io::Result<()>,
+    ) -> io::Result<Option<WrittenListing>> {
+        let mut edits = self.edits.clone();
+        let (size, mut offset) = (file.size()?, 0);
+        let (mut before, mut after, mut length) = (Checksum::new(0), Checksum::new(0), 0);
+        let mut put = |part: &[u8]| {
+            after.add(part);
+            length += part.len();
+            write(part)
+        };
+        while offset < size {
+            let left = usize::try_from(size - offset).unwrap_or(usize::MAX);
+            let mut part = file.read_at(offset, left.min(PART))?;
+            // A line that is cut off is read with the next part.
+            let Some(end) = memrchr(b'\n', &part) else { return Ok(None) };
+            part.truncate(end + 1);
+            before.add(&part);
+            offset += part.len() as u64;
+            put(&edited(&part, &mut edits))?;
+        }
+        let Some(end) = end_of(edits) else { return Ok(None) };
+        if !end.is_empty() {
+            put(&end)?;
+        }
+        let check = after.of_text(length).cast_signed();
+        let size = usize::try_from(size).unwrap_or(usize::MAX);
+        let is_known = before.of_text(size).cast_signed() == self.base.check;
+        Ok(is_known.then_some(WrittenListing { generation: self.generation, check }))
+    }
 }
 
 impl Index {
@@ -123,55 +163,49 @@ impl Index {
         Ok(written.map(|()| WrittenListing { generation, check }))
     }
 
-    /// The listing after a change, from the text that `read` returns.
-    pub fn splice_listing(
+    /// How the listing becomes that of the rows after a change; `None` if that takes all rows.
+    pub fn listing_splice(
         &self,
         change: Option<&ListingChange>,
-        read: impl FnOnce() -> Option<Vec<u8>>,
-    ) -> Result<Splice, IndexError> {
+    ) -> Result<Option<ListingSplice>, IndexError> {
         let fault = self.fault("read");
         // One snapshot: the lines are inserted where they are in this generation.
         let _reading = self.reading().map_err(&fault)?;
-        let (generation, file) = self.listing_state().map_err(&fault)?;
-        let change = match change {
-            _ if file.generation == generation => None,
+        let (generation, base) = self.listing_state().map_err(&fault)?;
+        let edits = match change {
+            _ if base.generation == generation => Vec::new(),
             Some(change)
                 if change.generation == generation
-                    && file.generation == generation - 1
+                    && base.generation == generation - 1
                     && change.removed.len() + change.added.len() <= SPLICED_MAX =>
             {
-                Some(change)
+                self.line_edits(change).map_err(&fault)?
             }
-            _ => return Ok(Splice::Impossible),
+            _ => return Ok(None),
         };
-        let Some(text) = read().filter(|text| Checksum::of(text).cast_signed() == file.check) else {
-            return Ok(Splice::Impossible);
-        };
-        let Some(change) = change else { return Ok(Splice::Same) };
-        Ok(self.spliced(text, change).map_err(&fault)?.map_or(Splice::Impossible, |text| {
-            let check = Checksum::of(&text).cast_signed();
-            Splice::Changed { text, written: WrittenListing { generation, check } }
-        }))
+        Ok(Some(ListingSplice { base, generation, edits }))
     }
 
-    fn spliced(&self, mut text: Vec<u8>, change: &ListingChange) -> rusqlite::Result<Option<Vec<u8>>> {
-        for line in &change.removed {
-            if remove_line(&mut text, line).is_none() {
-                return Ok(None);
-            }
-        }
+    fn line_edits(&self, change: &ListingChange) -> rusqlite::Result<Vec<LineEdit>> {
         let sql = "SELECT listing_text FROM memories WHERE listing_key > ? ORDER BY listing_key LIMIT 1";
         let mut next = self.db.prepare(sql)?;
         let mut added: Vec<&ListingLine> = change.added.iter().collect();
-        // The last one first, so that the line after each is in the text already.
+        // The last one first: a line that comes before another new one is inserted with it.
         added.sort_unstable_by(|one, other| other.cmp(one));
+        let mut inserts: Vec<(Vec<String>, Option<String>)> = Vec::new();
         for line in added {
             let after: Option<String> = next.query_row([&line.key], |row| row.get(0)).optional()?;
-            if insert_line(&mut text, &line.text, after.as_deref()).is_none() {
-                return Ok(None);
+            match inserts.last_mut() {
+                Some((lines, _)) if lines.last() == after.as_ref() => lines.push(line.text.clone()),
+                _ => inserts.push((vec![line.text.clone()], after)),
             }
         }
-        Ok(Some(text))
+        let inserts = inserts.into_iter().map(|(mut lines, before)| {
+            lines.reverse();
+            LineEdit::Insert { lines, before }
+        });
+        let removes = change.removed.iter().map(|line| LineEdit::Remove { line: line.clone() });
+        Ok(removes.chain(inserts).collect())
     }
 
     /// Remembers what is in the file now. Before the file is replaced would do as well: a file with another check
@@ -239,44 +273,81 @@ mod tests {
         text
     }
 
-    fn splice(index: &Index, change: Option<&ListingChange>, text: &[u8]) -> Splice {
-        index.splice_listing(change, || Some(text.to_vec())).unwrap()
+    #[derive(Debug)]
+    struct Text(Vec<u8>);
+
+    impl RandomAccessFile for Text {
+        fn size(&self) -> io::Result<u64> {
+            Ok(self.0.len() as u64)
+        }
+
+        fn read_at(&mut self, offset: u64, len: usize) -> io::Result<Vec<u8>> {
+            let offset = usize::try_from(offset).unwrap();
+            Ok(self.0[offset..offset + len].to_vec())
+        }
+    }
+
+    /// The spliced listing, with what is remembered of it.
+    fn splice(
+        index: &Index,
+        change: Option<&ListingChange>,
+        text: &[u8],
+    ) -> Option<(Vec<u8>, WrittenListing)> {
+        let mut spliced = Vec::new();
+        let mut write = |part: &[u8]| {
+            spliced.extend_from_slice(part);
+            Ok(())
+        };
+        let splice = index.listing_splice(change).unwrap()?;
+        let written = splice.copy(&mut Text(text.to_vec()), &mut write).unwrap()?;
+        Some((spliced, written))
     }
 
     #[test]
     fn what_was_written_last_is_spliced_and_nothing_else_is() {
         let mut index = Index::in_memory();
         let first = update(&mut index, vec![row("a", "One"), row("b", "Two")]);
-        assert!(
-            matches!(splice(&index, first.as_ref(), b"# Listing\n\n"), Splice::Impossible),
-            "never written"
-        );
+        assert!(splice(&index, first.as_ref(), b"# Listing\n\n").is_none(), "never written");
         let text = written(&index);
-        assert!(matches!(splice(&index, None, &text), Splice::Same));
+        assert!(index.listing_splice(None).unwrap().unwrap().is_empty());
+        assert_eq!(splice(&index, None, &text).unwrap().0, text);
         assert!(update(&mut index, vec![row("a", "One")]).is_none(), "no line changed");
 
+        // Two new lines that follow one another, one that moves to the end, one that stays.
         let change = update(&mut index, vec![row("c", "Threes"), row("a", "Zero"), row("d", "Threes too")]);
-        let Splice::Changed { text: spliced, written: remembered } = splice(&index, change.as_ref(), &text)
-        else {
-            panic!("one change is behind")
-        };
+        let (spliced, remembered) = splice(&index, change.as_ref(), &text).unwrap();
         assert_eq!(String::from_utf8(spliced.clone()).unwrap(), index.listing("# Listing\n\n").unwrap());
-        assert!(matches!(splice(&index, None, &text), Splice::Impossible), "the lines are not known");
+        assert!(splice(&index, None, &text).is_none(), "the lines are not known");
         let edited = String::from_utf8(text.clone()).unwrap().replace("Two", "Tow");
-        assert!(matches!(splice(&index, change.as_ref(), edited.as_bytes()), Splice::Impossible), "edited");
-        let gone = index.splice_listing(change.as_ref(), || None).unwrap();
-        assert!(matches!(gone, Splice::Impossible), "no file");
+        assert!(splice(&index, change.as_ref(), edited.as_bytes()).is_none(), "edited");
+        for other in [&b""[..], b"x", &text[..text.len() - 1], &text[..40], &[&text[..], b"\n"].concat()] {
+            assert!(splice(&index, change.as_ref(), other).is_none(), "{other:?}");
+        }
 
         // The change was committed, but its listing was never written: a crash came between.
         let later = update(&mut index, vec![row("e", "Four")]);
-        assert!(matches!(splice(&index, later.as_ref(), &text), Splice::Impossible), "two changes behind");
+        assert!(splice(&index, later.as_ref(), &text).is_none(), "two changes behind");
         // It was written, but a scan changed another line meanwhile.
         index.remember_listing(remembered).unwrap();
-        assert!(
-            matches!(splice(&index, change.as_ref(), &spliced), Splice::Impossible),
-            "a later generation"
-        );
-        assert!(matches!(splice(&index, later.as_ref(), &spliced), Splice::Changed { .. }));
+        assert!(splice(&index, change.as_ref(), &spliced).is_none(), "a later generation");
+        let (spliced, _) = splice(&index, later.as_ref(), &spliced).unwrap();
+        assert_eq!(String::from_utf8(spliced).unwrap(), index.listing("# Listing\n\n").unwrap());
+    }
+
+    #[test]
+    fn a_long_listing_is_spliced_in_parts() {
+        let mut index = Index::in_memory();
+        let title = |number: usize| format!("{number} {}", "long ".repeat(20));
+        update(&mut index, (0..700).map(|number| row(&format!("m{number}"), &title(number))).collect());
+        let mut text = written(&index);
+        assert!(text.len() > PART);
+        for number in [0, 699, 400, 333, 7] {
+            let change = update(&mut index, vec![row(&format!("m{number}"), &title(number + 5_000))]);
+            let (spliced, remembered) = splice(&index, change.as_ref(), &text).unwrap();
+            index.remember_listing(remembered).unwrap();
+            text = spliced;
+            assert!(text == index.listing("# Listing\n\n").unwrap().as_bytes(), "{number}");
+        }
     }
 
     #[test]
@@ -285,6 +356,6 @@ mod tests {
         let text = written(&index);
         let many = (0..=SPLICED_MAX).map(|number| row(&format!("m{number}"), "Many")).collect();
         let change = update(&mut index, many);
-        assert!(matches!(splice(&index, change.as_ref(), &text), Splice::Impossible));
+        assert!(splice(&index, change.as_ref(), &text).is_none());
     }
 }

@@ -25,7 +25,7 @@ mod varint;
 
 pub use candidates::{CandidateLimits, CandidateRow, CandidateSet, Candidates};
 pub use embeddings::Unembedded;
-pub use listing::{ListingChange, Splice, WrittenListing};
+pub use listing::{ListingChange, ListingSplice, WrittenListing};
 pub use pool::keep_open;
 pub(crate) use pool::{give, take};
 pub use unaudited::UnauditedChange;
@@ -553,12 +553,13 @@ impl Index {
     /// there are fewer memories in all.
     pub fn has_at_least(&self, least: usize, category: Category, status: Status) -> Result<bool, IndexError> {
         let Some(before_last) = least.checked_sub(1) else { return Ok(true) };
-        let before_last = i64::try_from(before_last).unwrap_or(i64::MAX);
-        // Row ids begin at 1, so there are at most as many rows as the highest one says. Not bound, as in `failed`.
-        let sql = format!(
-            "SELECT 1 FROM memories WHERE (SELECT max(id) FROM memories) > {before_last}
-                 AND category = ? AND status = ? LIMIT 1 OFFSET {before_last}"
-        );
+        // Row ids begin at 1, so there are at most as many rows as the highest one says.
+        if usize::try_from(self.last_number().map_err(self.fault("read"))?).is_ok_and(|last| last < least) {
+            return Ok(false);
+        }
+        // Not bound, as in `failed`.
+        let sql =
+            format!("SELECT 1 FROM memories WHERE category = ? AND status = ? LIMIT 1 OFFSET {before_last}");
         let found = self.db.query_row(&sql, [category.name(), status.name()], |_| Ok(()));
         found.optional().map(|found| found.is_some()).map_err(self.fault("read"))
     }

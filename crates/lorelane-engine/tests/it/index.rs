@@ -194,6 +194,28 @@ fn the_files_of_a_folder_are_counted_without_those_below_it() {
     }
 }
 
+#[test]
+fn a_category_is_counted_up_to_the_limit() {
+    let project = Project::new();
+    let mut workspace = project.open();
+    for name in ["a", "b", "c"] {
+        workspace.commit(&create(name)).unwrap();
+    }
+    workspace.commit(&step("b", LifecycleVerb::Retire)).unwrap();
+    let index = Index::open(&project.index_file()).unwrap();
+    let table = [
+        (Category::Decision, Status::Active, 2),
+        (Category::Decision, Status::Retired, 1),
+        (Category::Runbook, Status::Active, 0),
+    ];
+    for (category, status, count) in table {
+        for least in 0..6 {
+            let expected = least <= count;
+            assert_eq!(index.has_at_least(least, category, status).unwrap(), expected, "{category} {least}");
+        }
+    }
+}
+
 /// Names that share words in every way: with titles, tags, beginnings, other scripts, and very many alike.
 fn by_hand_with_names(project: &Project, rng: &mut SeededRng, count: usize) {
     let vocabulary = ["redis", "cache", "auth", "authentication", "limit", "rate", "認証", "queue", "Café"];

@@ -1,10 +1,10 @@
 //! Keeps the index up to date with the files.
 
 use super::Lane;
-use crate::config::{write_parts, write_plain};
-use crate::disk::{DirEntry, Disk, FileType, LinkPolicy, READ_MAX_BYTES, is_exhausted};
+use crate::config::write_parts;
+use crate::disk::{DirEntry, Disk, FileType, LinkPolicy, is_exhausted};
 use crate::index::{
-    self, FileStamp, FolderTimes, Index, IndexError, IndexedFile, Rebuild, Row, RowSource, Splice, UNSETTLED,
+    self, FileStamp, FolderTimes, Index, IndexError, IndexedFile, Rebuild, Row, RowSource, UNSETTLED,
     WrittenListing,
 };
 use crate::workspace::Failure;
@@ -387,16 +387,22 @@ impl Lane {
     fn splice_listing(&mut self) -> Result<bool, Failure> {
         let change = self.listing_change.take();
         let Some((files, file)) = self.files.clone().zip(self.listing_file()) else { return Ok(false) };
-        let read = || files.disk.read_regular(&file, READ_MAX_BYTES).ok().flatten();
-        match self.with_index(|index| index.splice_listing(change.as_ref(), read))? {
-            Splice::Same => Ok(true),
-            Splice::Impossible => Ok(false),
-            Splice::Changed { text, written } => {
-                write_plain(&*files.disk, &file, &text)?;
-                self.remember_listing(written);
-                Ok(true)
-            }
+        let Some(splice) = self.with_index(|index| index.listing_splice(change.as_ref()))? else {
+            return Ok(false);
+        };
+        let Ok(mut listing) = files.disk.open(&file, LinkPolicy::Refused) else { return Ok(false) };
+        if splice.is_empty() {
+            return Ok(splice.copy(&mut *listing, &mut |_| Ok(())).is_ok_and(|known| known.is_some()));
         }
+        let mut written = None;
+        let put = write_parts(&*files.disk, &file, |write| {
+            written = splice.copy(&mut *listing, write)?;
+            written.map(drop).ok_or_else(|| io::Error::other("it is not the listing that was written last"))
+        });
+        // If the disk is full, that shows again when all of it is written.
+        let Some(written) = written.filter(|_| put.is_ok()) else { return Ok(false) };
+        self.remember_listing(written);
+        Ok(true)
     }
 
     /// Writes the listing from all rows.
