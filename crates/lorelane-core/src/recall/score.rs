@@ -88,7 +88,7 @@ impl Default for Weights {
             passage: 1.0,
             window: 1.0,
             section: 1.0,
-            memory: 0.5,
+            memory: 0.6,
             words: 1.0,
             meaning: 2.0,
             model: 1.0,

@@ -128,7 +128,7 @@ fn a_memory_lives_from_its_creation_to_its_end() {
               87%  decision/use-jwt:12-18  Use JWT
                    accepted Slow Tokens Stateless Simple
                    relevance 87 %: has jwt, auth; very close in meaning
-                   2245 = 286 words (jwt, auth) + 286 around + 286 section + 143 memory + 350 meaning + 874 meaning around + 20 recent
+                   2245 = 278 words (jwt, auth) + 278 around + 278 section + 167 memory + 340 meaning + 884 meaning around + 20 recent
             $ lorelane update use-jwt --set context='Sessions were slow' --add-tag tokens --because 'measured it'
             Updated decision/use-jwt
             $ lorelane show use-jwt
