@@ -28,9 +28,16 @@ const SIMILARITY_COUNT: f64 = 10.0;
 const UNREADABLE: f32 = 0.2;
 /// What a word counts that was only guessed from its spelling.
 const RESPELLED: f32 = 0.5;
-/// The distinct terms of a usual record. A text with more has a word by chance more often.
-const USUAL_TERMS: f32 = 30.0;
-const LENGTH_PENALTY: f32 = 0.3;
+/// How steeply a word counts by its rarity, in technical English and in this store. A word that one memory has says
+/// much more than a word that three have; a word that is common elsewhere may still be the subject here.
+const RARE_IN_LANGUAGE: f32 = 0.75;
+const RARE_IN_STORE: f32 = 1.5;
+/// Every further word adds less than the one before.
+const FURTHER_WORDS: f32 = 0.6;
+/// A text with more distinct terms has a word by chance more often. No labelled memory is that long, and a penalty
+/// within the length of a record earned nothing, so a record has none.
+const LONG_TEXT: f32 = 40.0;
+const LONG_TEXT_PENALTY: f32 = 0.3;
 
 /// For the reasons: how many words are named, what counts as closer in meaning, and as a long prompt.
 const WORDS_SHOWN: usize = 4;
@@ -161,7 +168,8 @@ impl TermWeights {
         let weight = |term: &QueryTerm, doc_freq: u64| {
             let common = term.variants.iter().map(|variant| rarity(*variant)).fold(1.0, f32::min);
             let spelling = if term.instead.is_some() { RESPELLED } else { 1.0 };
-            term.weight() * spelling * common * idf(all, doc_freq) / idf(all, 0)
+            let in_store = (idf(all, doc_freq) / idf(all, 0)).powf(RARE_IN_STORE);
+            term.weight() * spelling * common.powf(RARE_IN_LANGUAGE) * in_store
         };
         let used = asked.terms.iter().zip(&statistics.doc_freqs);
         let terms: Vec<f32> = used.map(|(term, doc_freq)| weight(term, *doc_freq)).collect();
@@ -200,18 +208,18 @@ impl TermWeights {
             }
         }
         Evidence {
-            words: best.words.sqrt(),
-            pasted: best.pasted.sqrt(),
+            words: best.words.powf(FURTHER_WORDS),
+            pasted: best.pasted.powf(FURTHER_WORDS),
             meaning: if asked.vector.is_zero() { UNREADABLE } else { nearest - self.similarity },
             length: self.own.ln_1p(),
             matched: best.matched,
         }
     }
 
-    /// The words of one passage with `distinct` terms, before roots are taken.
+    /// The words of one passage with `distinct` terms, before every further word adds less.
     fn words(&self, mut matched: Vec<usize>, distinct: usize) -> Evidence {
         matched.sort_by(|a, b| self.terms[*b].total_cmp(&self.terms[*a]).then(a.cmp(b)));
-        let chance = 1.0 + LENGTH_PENALTY * ((distinct as f32 / USUAL_TERMS).clamp(0.2, 4.0) - 1.0);
+        let chance = 1.0 + LONG_TEXT_PENALTY * ((distinct as f32 / LONG_TEXT).clamp(1.0, 4.0) - 1.0);
         let sum = |pasted: bool| {
             let weights = matched.iter().filter(|at| self.is_pasted[**at] == pasted);
             weights.map(|at| self.terms[*at]).sum::<f32>() / chance

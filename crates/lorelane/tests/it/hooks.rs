@@ -212,7 +212,7 @@ fn why_says_what_became_of_a_memory() {
               decision/sign-sessions-with-paseto
                 relevance 64 %: has paseto, sessions, sign; very close in meaning
             Left out:
-              decision/deploy-on-fridays (3 %): its relevance is below briefing.min_relevance
+              decision/deploy-on-fridays (2 %): its relevance is below briefing.min_relevance
         "#]],
     );
     check(
@@ -228,7 +228,7 @@ fn why_says_what_became_of_a_memory() {
         &scratch.lorelane("why deploy-on-fridays").text(),
         &expect![[r#"
             decision/deploy-on-fridays was not shown: its relevance is below briefing.min_relevance
-                relevance 3 %: has fridays; not close in meaning
+                relevance 2 %: has fridays; not close in meaning
             2026-03-01T12:00:00Z claude-code, prompt, session s-1
             Prompt: how do we sign sessions with paseto on fridays? AKIA…(12+)
             exit 1
@@ -250,7 +250,7 @@ fn why_says_what_became_of_a_memory() {
         &scratch.lorelane("why sign-sessions-with-paseto-keys").text(),
         &expect![[r#"
             decision/sign-sessions-with-paseto-keys was not shown: it or the settings changed since then; it would be shown now
-                relevance 75 %: has paseto, sessions, sign; very close in meaning
+                relevance 70 %: has paseto, sessions, sign; very close in meaning
             2026-03-01T12:00:00Z claude-code, prompt, session s-1
             Prompt: how do we sign sessions with paseto on fridays? AKIA…(12+)
             exit 1

@@ -125,9 +125,9 @@ fn a_memory_lives_from_its_creation_to_its_end() {
             $ lorelane list
               2026-03-01 decision/use-jwt Use JWT #auth
             $ lorelane search 'jwt auth' --explain
-              87%  decision/use-jwt:12-18  Use JWT
+              84%  decision/use-jwt:12-18  Use JWT
                    accepted Slow Tokens Stateless Simple
-                   relevance 87 %: has jwt, auth; very close in meaning
+                   relevance 84 %: has jwt, auth; very close in meaning
                    2245 = 278 words (jwt, auth) + 278 around + 278 section + 167 memory + 340 meaning + 884 meaning around + 20 recent
             $ lorelane update use-jwt --set context='Sessions were slow' --add-tag tokens --because 'measured it'
             Updated decision/use-jwt
@@ -190,7 +190,7 @@ fn a_memory_lives_from_its_creation_to_its_end() {
             Nothing relevant found
             exit 1
             $ lorelane search paseto --include-retired
-             (36%) decision/adopt-paseto-for-all-services:13-19 [retired]  Adopt PASETO for all services
+             (32%) decision/adopt-paseto-for-all-services:13-19 [retired]  Adopt PASETO for all services
                    accepted Sessions were slow Tokens Stateless Simple
             $ lorelane retire use-jwt
             No change: decision/adopt-paseto-for-all-services is already retired
