@@ -2,8 +2,7 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use lorelane_core::capture::TranscriptPosition;
-use lorelane_core::conversation::{ReverseReader, TranscriptFormat};
+use lorelane_core::conversation::{ReverseReader, TranscriptFormat, TranscriptPosition};
 use lorelane_core::triage::{NATIVE, SCRIPTS, assess};
 
 fuzz_target!(|bytes: &[u8]| {

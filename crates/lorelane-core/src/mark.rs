@@ -298,7 +298,7 @@ impl Marks {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::capture::TranscriptPosition;
+    use crate::conversation::TranscriptPosition;
     use crate::json::{Json, Object};
     use proptest::prelude::*;
 

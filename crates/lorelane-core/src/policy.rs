@@ -296,6 +296,19 @@ pub const KEYS: &[Key] = &[
     )
     .held(WeakeningRule::Below("less relevant memories of this repository would be added to your prompts")),
     lorelane(
+        "briefing.hint",
+        KeyKind::Flag,
+        Fallback::Flag(true),
+        "whether the first session of a project without memories is told how to save one",
+    ),
+    lorelane(
+        "inbox.keep_days",
+        KeyKind::Kept { min: 1, max: 365 },
+        Fallback::Whole(30),
+        "days that a captured statement waits in the inbox before it is dropped",
+    )
+    .held(WeakeningRule::Below("captured statements would be dropped sooner")),
+    lorelane(
         "stop.unattended",
         KeyKind::Choice(&["keep", "ask"]),
         Fallback::Text("keep"),
@@ -685,6 +698,14 @@ impl Policy {
 
     pub fn act_max_tokens(&self) -> usize {
         usize::try_from(self.whole("briefing.act_max_tokens")).unwrap_or(0)
+    }
+
+    pub fn gives_hint(&self) -> bool {
+        self.flag("briefing.hint")
+    }
+
+    pub fn inbox_keep_days(&self) -> i64 {
+        self.whole("inbox.keep_days")
     }
 
     /// Whether an unattended run is asked to save memories.

@@ -3,14 +3,14 @@
 use crate::disk::{Disk, FileType, READ_MAX_BYTES};
 use crate::failure::Failure;
 use crate::state::StateFolder;
-use lorelane_core::capture::{Capture, is_outdated};
+use lorelane_core::capture::{Capture, CapturedItem, RejectedStatement, RejectedStatements, is_outdated};
 use lorelane_core::digest::short_digest;
 use lorelane_core::forget::{EraseMode, Traces};
 use lorelane_core::json::{self, JsonFormat};
-use lorelane_core::memory::Category;
 use lorelane_core::secret;
 use lorelane_core::time::Timestamp;
 use serde::{Deserialize, Serialize};
+use std::collections::BTreeSet;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -28,8 +28,15 @@ const LOCK_WAIT: Duration = Duration::from_millis(100);
 const FORGET_WAIT: Duration = Duration::from_secs(5);
 const PRIVATE: Option<u32> = Some(0o600);
 
+/// The files that an inbox may consist of. One session in ten leaves something, so this is years of work.
+const INBOX_MAX: usize = 1_000;
+
 /// The name of the file next to a capture that says which transcript is to be read again.
 const UNREAD: &str = "unread";
+/// The file with the next number of an item.
+const NEXT_NUMBER: &str = "next-item";
+/// The file with what was rejected in the inbox, see [`RejectedStatements`].
+const REJECTED: &str = "rejected";
 
 /// A transcript that did not have the last answer yet when its session stopped.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -69,27 +76,104 @@ impl Captures {
         self.read(&self.path_of(session)).filter(|capture| capture.session == session)
     }
 
-    /// Saves the capture of a session and removes outdated files. Returns the file.
-    pub fn save(&self, capture: &Capture) -> Result<PathBuf, Failure> {
+    /// Saves the capture of a session, and numbers its new items. Returns the file.
+    pub fn save(&self, capture: &mut Capture) -> Result<PathBuf, Failure> {
         self.locked(LOCK_WAIT, || {
             let path = self.path_of(&capture.session);
+            self.number(capture, capture.at)?;
             self.keep(&path, capture)?;
-            self.clear_away(capture.at);
             Ok(path)
         })
     }
 
     /// The sessions with open items, newest first, and only these items.
     pub fn pending(&self) -> Vec<Capture> {
-        let mut files: Vec<(i64, PathBuf)> = self.files().collect();
-        files.sort_by(|a, b| b.cmp(a));
-        let captures = files.iter().take(LOOKED_AT_MAX).filter_map(|(_, path)| self.read(path));
-        let mut pending: Vec<Capture> =
-            captures.filter(|capture| capture.open_items().next().is_some()).collect();
-        pending.iter_mut().for_each(|capture| capture.items.retain(|item| !item.settled));
-        pending.sort_by(|a, b| b.at.cmp(&a.at).then_with(|| a.session.cmp(&b.session)));
+        let mut pending = self.open(LOOKED_AT_MAX);
         pending.truncate(PENDING_MAX);
         pending
+    }
+
+    /// All sessions with open items, newest first, and only these items.
+    pub fn waiting(&self) -> Vec<Capture> {
+        self.open(INBOX_MAX)
+    }
+
+    /// The same, and each item has its number.
+    pub fn inbox(&self, now: Timestamp) -> Result<Vec<Capture>, Failure> {
+        let open = self.waiting();
+        let mut seen = BTreeSet::new();
+        if open
+            .iter()
+            .flat_map(|capture| &capture.items)
+            .all(|item| item.number > 0 && seen.insert(item.number))
+        {
+            return Ok(open);
+        }
+        self.locked(LOCK_WAIT, || self.number_all(now))?;
+        Ok(self.waiting())
+    }
+
+    fn open(&self, files_max: usize) -> Vec<Capture> {
+        let mut files: Vec<(i64, PathBuf)> = self.files().collect();
+        files.sort_by(|a, b| b.cmp(a));
+        let captures = files.iter().take(files_max).filter_map(|(_, path)| self.read(path));
+        let mut open: Vec<Capture> =
+            captures.filter(|capture| capture.open_items().next().is_some()).collect();
+        open.iter_mut().for_each(|capture| capture.items.retain(|item| !item.settled));
+        open.sort_by(|a, b| b.at.cmp(&a.at).then_with(|| a.session.cmp(&b.session)));
+        open
+    }
+
+    /// Numbers the items that an older version captured, oldest first, and those whose number another work tree used.
+    fn number_all(&self, now: Timestamp) -> Result<(), Failure> {
+        let mut captures: Vec<(PathBuf, Capture)> =
+            self.files().filter_map(|(_, path)| self.read(&path).map(|capture| (path, capture))).collect();
+        captures.sort_by_key(|(_, capture)| capture.at);
+        let mut seen = BTreeSet::new();
+        for (path, mut capture) in captures {
+            let is_taken = |item: &&mut CapturedItem| item.number > 0 && !seen.insert(item.number);
+            capture.items.iter_mut().filter(is_taken).for_each(|item| item.number = 0);
+            if !capture.is_numbered() {
+                self.number(&mut capture, now)?;
+                self.put(&path, capture.to_text().as_bytes())?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Numbers are not used twice, so that a number in a list or a request always means the same item.
+    fn number(&self, capture: &mut Capture, now: Timestamp) -> Result<(), Failure> {
+        if capture.is_numbered() {
+            return Ok(());
+        }
+        let file = self.folder.join(NEXT_NUMBER);
+        let known = self.text_of(&file).and_then(|text| text.trim().parse().ok());
+        let next = capture.number(known.unwrap_or_else(|| self.highest_number() + 1), now);
+        self.put(&file, format!("{next}\n").as_bytes())
+    }
+
+    fn highest_number(&self) -> u64 {
+        let captures = self.files().filter_map(|(_, path)| self.read(&path));
+        captures.flat_map(|capture| capture.items).map(|item| item.number).max().unwrap_or(0)
+    }
+
+    /// What was rejected in the inbox.
+    pub fn rejected(&self) -> RejectedStatements {
+        let text = self.text_of(&self.folder.join(REJECTED)).unwrap_or_default();
+        RejectedStatements::read(&text)
+    }
+
+    /// Remembers that an item was rejected.
+    pub fn reject(&self, item: &CapturedItem, because: &str, now: Timestamp) -> Result<(), Failure> {
+        self.locked(LOCK_WAIT, || {
+            let mut rejected = self.rejected();
+            rejected.add(RejectedStatement::of(item, because, now));
+            self.put(&self.folder.join(REJECTED), rejected.to_text().as_bytes())
+        })
+    }
+
+    fn text_of(&self, file: &Path) -> Option<String> {
+        String::from_utf8(self.disk.read_regular(file, CAPTURE_MAX_BYTES).ok()??).ok()
     }
 
     /// Records a transcript that is to be read again.
@@ -118,16 +202,26 @@ impl Captures {
         (length > unread.length).then_some(unread)
     }
 
-    /// Settles a category of a session: it was saved, or rejected for good.
-    pub fn settle(&self, session: &str, category: Category) -> Result<(), Failure> {
-        if self.load(session).is_none() {
+    /// Settles an item of a session: it was saved, or nobody wants it.
+    pub fn settle(&self, session: &str, number: u64) -> Result<(), Failure> {
+        if self.file_of(session, number).is_none() {
             return Ok(());
         }
         self.locked(LOCK_WAIT, || {
-            let Some(mut capture) = self.load(session) else { return Ok(()) };
-            capture.settle(category);
-            self.keep(&self.path_of(session), &capture)
+            let Some((path, mut capture)) = self.file_of(session, number) else { return Ok(()) };
+            capture.settle(number);
+            self.keep(&path, &capture)
         })
+    }
+
+    /// The capture with an open item. State that was taken over from a work tree may have a second file for a session.
+    fn file_of(&self, session: &str, number: u64) -> Option<(PathBuf, Capture)> {
+        let has = |path: PathBuf| {
+            let capture = self.read(&path)?;
+            let is_meant = capture.session == session && capture.open_item(number).is_some();
+            is_meant.then_some((path, capture))
+        };
+        has(self.path_of(session)).or_else(|| self.files().find_map(|(_, path)| has(path)))
     }
 
     /// Writes a text for another program next to the captures, under a name that belongs to this session.
@@ -177,6 +271,16 @@ impl Captures {
                 if act == EraseMode::Purge {
                     if emptied > 0 {
                         self.keep(&path, &capture)?;
+                    }
+                    self.sync_if_there(&path)?;
+                }
+            } else if path == self.folder.join(REJECTED) {
+                let mut rejected = self.rejected();
+                let dropped = rejected.forget(traces);
+                count += dropped;
+                if act == EraseMode::Purge {
+                    if dropped > 0 {
+                        self.put(&path, rejected.to_text().as_bytes())?;
                     }
                     self.sync_if_there(&path)?;
                 }
@@ -247,14 +351,33 @@ impl Captures {
         written.map_err(|source| Failure::io("write", path, source))
     }
 
-    /// Goes by mtime, because reading all files would slow down every stop. One that cannot be removed is tried
-    /// again by the next save.
-    fn clear_away(&self, now: Timestamp) {
-        for (mtime_ns, path) in self.files() {
-            if is_outdated(Timestamp(mtime_ns / 1_000_000_000), now) {
-                let _ = self.disk.remove_file(&path);
-            }
+    /// Drops the items that waited longer than `keep_days`, and removes files that nobody needs any more. Returns how
+    /// many items were dropped. What cannot be written or removed is tried again next time. Reads every capture, so a
+    /// stop hook has no time for it.
+    pub fn clear_away(&self, keep_days: i64, now: Timestamp) -> usize {
+        // What an older version captured waits from now on. If it cannot be numbered, it waits longer.
+        let _ = self.inbox(now);
+        let own = [NEXT_NUMBER, REJECTED].map(|name| self.folder.join(name));
+        let files: Vec<(i64, PathBuf)> = self.files().filter(|(_, path)| !own.contains(path)).collect();
+        let mut dropped = 0;
+        for (mtime_ns, path) in files {
+            let Some(mut capture) = self.read(&path) else {
+                if is_outdated(Timestamp(mtime_ns / 1_000_000_000), now) {
+                    let _ = self.disk.remove_file(&path);
+                }
+                continue;
+            };
+            let expired = capture.expire(keep_days, now);
+            let written = match (capture.is_over(now), expired) {
+                (true, _) => self.disk.remove_file(&path).is_ok(),
+                (false, 0) => true,
+                (false, _) => {
+                    self.locked(LOCK_WAIT, || self.put(&path, capture.to_text().as_bytes())).is_ok()
+                }
+            };
+            dropped += if written { expired } else { 0 };
         }
+        dropped
     }
 
     /// The files and when they were last written.

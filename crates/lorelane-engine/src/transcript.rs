@@ -5,8 +5,9 @@
 
 use crate::disk::{Disk, LinkPolicy, RandomAccessFile, RealDisk};
 use crate::env::{Env, Var};
-use lorelane_core::capture::TranscriptPosition;
-use lorelane_core::conversation::{Attendance, Conversation, ReverseReader, TranscriptFormat};
+use lorelane_core::conversation::{
+    Attendance, Conversation, ReverseReader, TranscriptFormat, TranscriptPosition,
+};
 use memchr::memrchr;
 use std::io;
 use std::path::{Path, PathBuf};

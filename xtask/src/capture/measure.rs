@@ -92,7 +92,7 @@ impl CaptureMeasures {
         for message in 0..labelled.conversation.messages.len() {
             let start = found.partition_point(|item| item.statement.message < message);
             let end = found.partition_point(|item| item.statement.message <= message);
-            let reasons = to_ask(&found[start..end]);
+            let reasons = to_ask(&found[start..end], |found| found.score);
             let again = !asked.is_empty();
             asked.extend(reasons.into_iter().filter(|reason| !again || reason.is_request));
         }
@@ -177,8 +177,7 @@ impl CaptureMeasure {
 mod tests {
     use super::*;
     use crate::capture::set::StatementLabel;
-    use lorelane_core::capture::TranscriptPosition;
-    use lorelane_core::conversation::{Conversation, Message};
+    use lorelane_core::conversation::{Conversation, Message, TranscriptPosition};
     use lorelane_core::statements::Statement;
 
     const TURNS: [&str; 2] = ["Always run the linter first", "Please keep the old parser for now"];

@@ -9,6 +9,8 @@ use crate::logistic::{WeightPrior, WeightRange};
 
 /// What one feature counts if nothing else is known, in log odds.
 const EXPECTED: f64 = 1.0;
+/// Whoever says that something was decided says the whole of it, so this one feature is nearly enough.
+const DECLARED: f64 = 3.5;
 /// The penalty of the model that keeps, and of the models of kinds.
 pub const KEEP_PENALTY: f64 = 200.0;
 pub const KIND_PENALTY: f64 = 20.0;
@@ -42,7 +44,9 @@ const OF_KINDS: &[F] = &[F::Fact];
 pub fn keep() -> [WeightPrior; FEATURES] {
     std::array::from_fn(|at| {
         let feature = F::ALL[at];
-        if OF_KINDS.contains(&feature) {
+        if feature == F::Declaration {
+            prior(DECLARED, WeightRange::NotNegative)
+        } else if OF_KINDS.contains(&feature) {
             prior(0.0, WeightRange::Zero)
         } else if AGAINST.contains(&feature) {
             prior(-EXPECTED, WeightRange::NotPositive)
@@ -81,6 +85,7 @@ const DECISION: &[(F, f64)] = &[
     (F::Want, 0.5),
     (F::Lets, 1.0),
     (F::Commitment, 1.0),
+    (F::Declaration, 2.0),
     (F::Only, 1.0),
     (F::DecidingQuestion, 1.0),
     (F::Instead, 1.0),
@@ -150,6 +155,7 @@ const CONSTRAINT: &[(F, f64)] = &[
 ];
 /// A runbook tells the cause of a failure.
 const RUNBOOK: &[(F, f64)] = &[
+    (F::Cause, 3.0),
     (F::Trouble, 1.0),
     (F::Reason, 1.0),
     (F::Fact, 1.5),

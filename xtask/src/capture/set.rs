@@ -3,8 +3,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use lorelane_core::capture::TranscriptPosition;
-use lorelane_core::conversation::{Conversation, Message, Speaker, own_words};
+use lorelane_core::conversation::{Conversation, Message, Speaker, TranscriptPosition, own_words};
 use lorelane_core::json::Json;
 use lorelane_core::statements::{Statement, StatementKind};
 

@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::sync::{Mutex, PoisonError};
 
-use lorelane_core::capture::STOP_HEAD;
+use lorelane_core::conversation::STOP_HEAD;
 use lorelane_core::fence;
 use lorelane_core::json::{Json, JsonFormat, Object};
 use lorelane_core::memory::Address;

@@ -115,6 +115,7 @@ impl State {
             false => None,
         };
         let answer = answer.unwrap_or_else(|| vec![Block::Text(self.default.clone())]);
+        let answer: Vec<Block> = answer.into_iter().map(|block| with_copies(block, &parts)).collect();
         // The URL may contain a key. It is made up, but is not recorded anyway.
         let path = path.split("key=").next().unwrap_or(path).to_owned();
         self.exchanges.push(Exchange { path, body: body.clone(), parts, by_agent, answer: answer.clone() });
@@ -129,6 +130,35 @@ impl State {
             }
         }
         None
+    }
+}
+
+/// Replaces `<copy:WORDS>` in a tool's input by the command with these words in the newest text that has one: a
+/// request names a session that no scenario can know.
+fn with_copies(block: Block, parts: &[Part]) -> Block {
+    let Block::Tool { name, input: Json::Object(members) } = block else { return block };
+    let members = members.iter().map(|(key, value)| match value {
+        Json::Text(text) => (key, Json::text(copied(text, parts))),
+        other => (key, other.clone()),
+    });
+    Block::Tool { name, input: Json::Object(members.collect()) }
+}
+
+fn copied(text: &str, parts: &[Part]) -> String {
+    let Some((before, rest)) = text.split_once("<copy:") else { return text.to_owned() };
+    let Some((words, after)) = rest.split_once('>') else { return text.to_owned() };
+    let found = parts.iter().rev().find_map(|part| {
+        let at = part.text.rfind(words)?;
+        let (head, tail) = part.text.split_at(at);
+        let head = head.rsplit(['`', '\n']).next().unwrap_or_default();
+        // Codex escapes what a hook says.
+        let tail = tail.split(['`', '\n', '<']).next().unwrap_or_default();
+        let tail = tail.split("&lt;").next().unwrap_or_default();
+        Some(format!("{head}{tail}").trim().to_owned())
+    });
+    match found {
+        Some(found) => format!("{before}{found}{after}"),
+        None => text.to_owned(),
     }
 }
 
@@ -188,6 +218,25 @@ mod tests {
             assert!(answer.starts_with("HTTP/1.1 200") && answer.contains(expected), "{answer}");
         }
         assert_eq!(stub.exchanges().len(), 3);
+    }
+
+    #[test]
+    fn a_command_is_copied_from_the_newest_text_that_has_it() {
+        let part =
+            |text: &str| Part { role: "user".to_owned(), text: text.to_owned(), is_tool_result: false };
+        let parts = [
+            part("run `lorelane consolidate commit OLD`"),
+            part("Save:\n/bin/lorelane consolidate commit S1 <<'EOF'\n{}\nEOF"),
+            part("beside"),
+        ];
+        for (text, parts, expected) in [
+            ("<copy:consolidate commit> <<'E'", &parts[..], "/bin/lorelane consolidate commit S1 <<'E'"),
+            ("<copy:consolidate commit>", &parts[..1], "lorelane consolidate commit OLD"),
+            ("<copy:consolidate commit>", &parts[2..], "<copy:consolidate commit>"),
+            ("<copy:x", &parts[..], "<copy:x"),
+        ] {
+            assert_eq!(copied(text, parts), expected);
+        }
     }
 
     #[test]

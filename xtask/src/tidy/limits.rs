@@ -81,6 +81,9 @@ const JSON_IN_PLACE: &[&str] = &[
     "crates/lorelane/src/mcp/tools/save.rs",
     // Reads an agent's answer: all errors are reported at once, with their values.
     "crates/lorelane-core/src/consolidate/answer.rs",
+    // The same answer as lines, and a proposed memory: fields of records.
+    "crates/lorelane-core/src/consolidate/lines.rs",
+    "crates/lorelane-core/src/consolidate/propose.rs",
     // Records: unknown fields, duplicate keys and the digits of numbers are kept.
     "crates/lorelane-core/src/dialect/records/",
     "crates/lorelane-core/src/memory/history.rs",

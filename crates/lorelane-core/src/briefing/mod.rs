@@ -7,7 +7,7 @@ mod stop_words;
 
 pub use act::{ActBriefing, ActReminder};
 pub use rule::{CurrentMemory, ReminderRule};
-pub use standing::{PendingCapture, RenderedContext, StandingContext, StandingMemory};
+pub use standing::{RenderedContext, StandingContext, StandingMemory};
 pub(crate) use stop_words::is_stop_word;
 
 pub use crate::text::tokens;

@@ -1,7 +1,8 @@
 //! Parses the answer of an agent without trusting it. Reports all faults at once.
 
-use super::{Judgement, PROPOSALS};
+use super::{Judgement, PROPOSALS, lines};
 use crate::candidate::Action;
+use crate::capture::CapturedItem;
 use crate::dialect::records::draft;
 use crate::digest::Revision;
 use crate::json::{Json, JsonDocument, JsonFormat, Object};
@@ -27,7 +28,10 @@ pub struct AgentAnswer {
 /// A valid item: an action with its verdict.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Proposal {
-    pub category: Category,
+    /// The number of the item; `None` means the oldest open one of the category.
+    pub item: Option<u64>,
+    /// The category to save it in; `None`, which needs a number, means that of the item.
+    pub category: Option<Category>,
     pub action: Action,
     pub target: Option<Address>,
     /// The memory that the draft replaces.
@@ -36,7 +40,8 @@ pub struct Proposal {
     pub revision: Option<Revision>,
     pub draft: Option<Object>,
     pub reason: Option<String>,
-    /// `None` only for a NOOP, which has nothing to verify.
+    /// `None` for a NOOP, which has nothing to verify, and for an item that names its number: its words may have
+    /// been quoted in the request, and then the agent has the conversation before it.
     pub judgement: Option<Judgement>,
     pub issues: Vec<String>,
 }
@@ -48,8 +53,12 @@ pub struct UnusableItem {
     pub faults: Vec<FieldFault>,
 }
 
-/// Parses an answer: an object with `items`, or a single item.
+/// Parses an answer: a JSON object with `items`, a single item, or lines.
 pub fn read(text: &str) -> Result<AgentAnswer, Vec<FieldFault>> {
+    let is_json = text.trim_start().starts_with(['{', '[', '"']);
+    if !is_json && !text.trim().is_empty() {
+        return of_items(None, &lines::items(text)?, Vec::new());
+    }
     let whole = |expected: &str, got: String, fix: &str| {
         vec![FieldFault {
             field: "answer".to_owned(),
@@ -81,10 +90,22 @@ pub fn read(text: &str) -> Result<AgentAnswer, Vec<FieldFault>> {
         };
     };
     refuse_other_keys(&answer, "", &["v", "session", "items"], &mut faults);
-    let listed = items.as_list().unwrap_or_default();
+    let Some(listed) = items.as_list() else {
+        faults.push(fault("items", "a list", Some(items), "add one entry per item"));
+        return Err(faults);
+    };
+    of_items(session, listed, faults)
+}
+
+fn of_items(
+    session: Option<String>,
+    listed: &[Json],
+    mut faults: Vec<FieldFault>,
+) -> Result<AgentAnswer, Vec<FieldFault>> {
     if listed.is_empty() || listed.len() > ITEMS_MAX {
         let expected = format!("a list of 1 to {ITEMS_MAX} items");
-        faults.push(fault("items", &expected, Some(items), "add one item per prepared category"));
+        let got = Json::List(listed.to_vec());
+        faults.push(fault("items", &expected, Some(&got), "add one entry per item"));
     }
     if !faults.is_empty() {
         return Err(faults);
@@ -100,10 +121,12 @@ pub fn read(text: &str) -> Result<AgentAnswer, Vec<FieldFault>> {
 }
 
 /// The template of an answer. Its verdict is invalid on purpose: a copied template was not verified.
-pub fn example(session: &str, category: Category, candidate: Option<(&Address, &Revision)>) -> Object {
+pub fn example(session: &str, of: &CapturedItem, candidate: Option<(&Address, &Revision)>) -> Object {
     let action = if candidate.is_some() { Action::Update } else { Action::Create };
+    let category = of.category;
     let mut item = Object::new();
     item.set("session", Json::text(session));
+    item.set("item", Json::number(of.number));
     item.set("category", Json::text(category.name()));
     item.set("action", Json::text(action.name()));
     if let Some((address, revision)) = candidate {
@@ -117,13 +140,28 @@ pub fn example(session: &str, category: Category, candidate: Option<(&Address, &
     item
 }
 
-const ITEM_KEYS: [&str; 9] =
-    ["category", "action", "target", "supersedes", "revision", "draft", "reason", "verdict", "issues"];
+/// The keys of an item.
+pub(super) const ITEM_KEYS: [&str; 10] = [
+    "item",
+    "category",
+    "action",
+    "target",
+    "supersedes",
+    "revision",
+    "draft",
+    "reason",
+    "verdict",
+    "issues",
+];
 
 fn proposal(item: &Object, place: &str) -> Result<Proposal, UnusableItem> {
     let mut faults = Vec::new();
     refuse_other_keys(item, place, &ITEM_KEYS, &mut faults);
-    let category = choice(item, place, "category", &Category::ALL, Category::name, &mut faults);
+    let number = number(item, place, &mut faults);
+    let category = match number.is_some() && is_absent(item.get("category")) {
+        true => None,
+        false => choice(item, place, "category", &Category::ALL, Category::name, &mut faults),
+    };
     let action = choice(item, place, "action", &PROPOSALS, Action::name, &mut faults);
     let target =
         read_text(item, place, "target", "an address such as decision/use-jwt", Address::parse, &mut faults);
@@ -153,7 +191,8 @@ fn proposal(item: &Object, place: &str) -> Result<Proposal, UnusableItem> {
             "write the reason, or remove it",
         ));
     }
-    let unverified = action == Some(Action::Noop) && is_absent(item.get("verdict"));
+    let may_be_unverified = action == Some(Action::Noop) || number.is_some();
+    let unverified = may_be_unverified && is_absent(item.get("verdict"));
     let judgement = match unverified {
         true => None,
         false => choice(item, place, "verdict", &Judgement::ALL, Judgement::name, &mut faults),
@@ -163,10 +202,19 @@ fn proposal(item: &Object, place: &str) -> Result<Proposal, UnusableItem> {
     if let (false, Some(category), Some(draft)) = (faults.is_empty(), category, &draft) {
         faults.extend(unsaid(draft, place, category));
     }
-    match (category, action) {
-        (Some(category), Some(action)) if faults.is_empty() => {
-            Ok(Proposal { category, action, target, supersedes, revision, draft, reason, judgement, issues })
-        }
+    match action {
+        Some(action) if faults.is_empty() => Ok(Proposal {
+            item: number,
+            category,
+            action,
+            target,
+            supersedes,
+            revision,
+            draft,
+            reason,
+            judgement,
+            issues,
+        }),
         _ => Err(UnusableItem { category, faults }),
     }
 }
@@ -203,6 +251,17 @@ fn unsaid(draft: &Object, place: &str, category: Category) -> Vec<FieldFault> {
     faults.iter_mut().for_each(|fault| fault.field = format!("{place}draft.{}", fault.field));
     faults.extend(FieldFault::more(unfilled.count()));
     faults
+}
+
+/// The number of an item, if it is given.
+fn number(item: &Object, place: &str, faults: &mut Vec<FieldFault>) -> Option<u64> {
+    let given = item.get("item").filter(|value| **value != Json::Null)?;
+    let number = given.as_u64().filter(|number| *number > 0);
+    if number.is_none() {
+        let fix = "copy the number from the request or from `lorelane inbox`";
+        faults.push(fault(&format!("{place}item"), "the number of an item", Some(given), fix));
+    }
+    number
 }
 
 fn issues(item: &Object, place: &str, faults: &mut Vec<FieldFault>) -> Vec<String> {
@@ -284,7 +343,7 @@ fn is_absent(value: Option<&Json>) -> bool {
     matches!(value, None | Some(Json::Null))
 }
 
-fn fault(field: &str, expected: &str, got: Option<&Json>, fix: &str) -> FieldFault {
+pub(super) fn fault(field: &str, expected: &str, got: Option<&Json>, fix: &str) -> FieldFault {
     let got = got.map_or_else(|| "nothing".to_owned(), |value| value.render(JsonFormat::LINE));
     // Masked before it is truncated: half a secret is not recognised any more, but is still half a secret.
     let got = cut(&secret::masked(&got), GOT_MAX);

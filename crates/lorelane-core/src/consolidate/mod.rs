@@ -4,8 +4,15 @@
 //! [`resolve`] combines them in code, so that no agent can skip it. A veto forbids one action and no other.
 
 mod answer;
+mod lines;
+mod propose;
+mod queue;
+mod request;
 
 pub use answer::{AgentAnswer, Proposal, UnusableItem, example, read};
+pub use propose::proposed;
+pub use queue::{MemoryRelation, QueuedItem, queue, relation};
+pub use request::{AskedItem, REQUEST_MAX_BYTES, full_text, session_option, stop_request};
 
 use crate::candidate::Action;
 use crate::capture::CapturedItem;
@@ -121,6 +128,9 @@ pub fn vetoes(policy: &Policy, category: Category, active: usize) -> Vec<(Action
 /// the fence.
 pub fn context_text(item: &CapturedItem, description: Option<&str>) -> String {
     let mut text = format!("Category: {}\nScore: {:.2}\n", item.category, item.score);
+    if item.kind.is_some() {
+        let _ = writeln!(text, "Kind: {}", item.kind_name());
+    }
     if let Some(description) = description {
         let _ = writeln!(text, "Description: {}", escaped(&one_line(description), usize::MAX));
     }

@@ -43,6 +43,10 @@ macro_rules! features {
                 match self { $(StatementFeature::$name => $text,)* }
             }
 
+            pub fn parse(name: &str) -> Option<StatementFeature> {
+                StatementFeature::ALL.iter().copied().find(|feature| feature.name() == name)
+            }
+
             pub fn family(self) -> FeatureFamily {
                 match self { $(StatementFeature::$name => FeatureFamily::$family,)* }
             }
@@ -63,6 +67,8 @@ features! {
     Should "should" Form "it states an obligation";
     Want "want" Form "the user wants something to be so";
     Commitment "commitment" Form "the user commits to something";
+    Declaration "declaration" Form "it says that something was decided";
+    Cause "cause" Form "it tells what made something fail";
     Request "request" Form "it asks politely for an action";
     DecidingQuestion "deciding_question" Form "it is a question that proposes a decision";
     TaskStep "task_step" Form "it names the next step of the work";
@@ -168,6 +174,11 @@ impl StatementLexicon {
             requests: PhraseTable::new(explicit::REQUESTS),
         }
     }
+
+    /// Whether a word has content of its own.
+    pub(super) fn is_telling(&self, word: &str, hash: u64) -> bool {
+        word.chars().nth(2).is_some() && !self.function_words.has(hash)
+    }
 }
 
 /// The words of a statement that have content, as sorted hashes.
@@ -179,8 +190,7 @@ impl ContentWords {
         sentences: impl IntoIterator<Item = &'s SentenceWords>,
         lexicon: &StatementLexicon,
     ) -> ContentWords {
-        let telling =
-            |(word, hash): &(&str, u64)| word.chars().nth(2).is_some() && !lexicon.function_words.has(*hash);
+        let telling = |(word, hash): &(&str, u64)| lexicon.is_telling(word, *hash);
         let words = sentences.into_iter().flat_map(|sentence| sentence.hashed().filter(telling));
         let mut words: Vec<u64> = words.map(|(_, hash)| hash).collect();
         words.sort_unstable();
@@ -200,7 +210,7 @@ impl ContentWords {
     }
 
     /// A statement of few words is not alike by one of them.
-    const FEW: usize = 3;
+    pub(super) const FEW: usize = 3;
 
     fn share_in(&self, other: &ContentWords) -> f64 {
         self.shared(other) as f64 / self.0.len().max(ContentWords::FEW) as f64
@@ -275,6 +285,9 @@ impl ReadSentence {
                 senses.push((sense, at));
             }
         });
+        if forbids_a_thing(&words) {
+            senses.push((Sense::Prohibition, 0));
+        }
         let ended = text.trim_end_matches([' ', ')', '"', '\'', '*']);
         let asks = |(sense, at): &(Sense, usize)| *sense == Sense::QuestionWord && *at <= lead;
         let is_question = ended.ends_with(['?', '？']) || senses.iter().any(asks);
@@ -315,6 +328,19 @@ fn is_report(words: &SentenceWords, at: usize) -> bool {
     denies && before.is_some_and(|word| somebody.contains(&word))
 }
 
+/// Whether it says "no X in Y": a rule without a verb. "No, X" is an answer, and "no problem" a phrase.
+fn forbids_a_thing(words: &SentenceWords) -> bool {
+    const PHRASES: &[&str] = &[
+        "problem", "problems", "worries", "idea", "need", "longer", "one", "way", "thanks", "thank", "rush",
+        "i", "we", "it", "its", "you", "that", "this", "there", "they", "he", "she", "not", "dont", "the",
+        "more", "clue", "luck",
+    ];
+    words.get(0) == Some("no")
+        && words.len() >= 3
+        && !words.begins_clause(1)
+        && words.get(1).is_some_and(|word| !PHRASES.contains(&word))
+}
+
 /// Whether `never` forbids nothing.
 fn is_never_mind(words: &SentenceWords, at: usize) -> bool {
     words.get(at) == Some("never") && words.get(at.saturating_add(1)) == Some("mind")
@@ -347,6 +373,7 @@ pub(super) fn values(
         (F::Should, Sense::Should),
         (F::Want, Sense::Want),
         (F::Commitment, Sense::Commitment),
+        (F::Cause, Sense::Cause),
         (F::Instead, Sense::Instead),
         (F::Correction, Sense::Correction),
         (F::Only, Sense::Only),
@@ -374,7 +401,12 @@ pub(super) fn values(
     }
     values.mark(F::RuleLead, told().any(|sentence| sentence.leads_with(Sense::RuleVerb)));
     values.mark(F::EditLead, told().any(|sentence| sentence.leads_with(Sense::EditVerb)));
-    values.mark(F::Request, all.iter().any(|sentence| sentence.has(Sense::Request)));
+    let declares = |sentence: &ReadSentence| !sentence.is_question && sentence.has(Sense::Declaration);
+    values.mark(F::Declaration, all.iter().any(declares));
+    // "Please don't" asks for no action.
+    let requests =
+        |sentence: &ReadSentence| sentence.has(Sense::Request) && !sentence.has(Sense::Prohibition);
+    values.mark(F::Request, all.iter().any(requests));
     values.mark(F::TaskStep, all.iter().any(|sentence| sentence.has(Sense::TaskStep)));
     let decides = |sentence: &ReadSentence| sentence.is_question && sentence.has(Sense::DecidingQuestion);
     values.mark(F::DecidingQuestion, all.iter().any(decides));

@@ -20,6 +20,10 @@ pub(super) enum Sense {
     Want,
     /// What the user commits to, or already does.
     Commitment,
+    /// The user says that something was decided.
+    Declaration,
+    /// The user tells what made something fail.
+    Cause,
     /// "Please", "can you".
     Request,
     /// Questions that propose: "can we use X?"
@@ -74,6 +78,8 @@ pub(super) const SENSES: &[(Sense, &str)] = &[
     (Sense::Should, SHOULD),
     (Sense::Want, WANT),
     (Sense::Commitment, COMMIT),
+    (Sense::Declaration, DECLARE),
+    (Sense::Cause, CAUSE),
     (Sense::Request, POLITE_REQUEST),
     (Sense::DecidingQuestion, DECIDING_QUESTION),
     (Sense::Stative, STATIVE),
@@ -214,12 +220,28 @@ const WANT: &str = "\
 /// What the user commits to, or already does.
 const COMMIT: &str = "\
     i will, we will, i am going to, we are going to, going with, go with, stick with, \
-    sticking with, stay with, we use, we are using, we have decided, i decided, settle on, opt for, \
-    lets go with, we chose, i chose, we keep, we never, we always, we only, usaremos, voy a, \
+    sticking with, stay with, we use, we are using, settle on, opt for, \
+    lets go with, we keep, we never, we always, we only, usaremos, voy a, \
     vamos con, me quedo con, nos quedamos con, usamos, ich werde, wir werden, wir nutzen, \
     wir verwenden, wir bleiben bei, wir nehmen, on utilise, nous utilisons, usiamo, мы используем, \
     мы будем, будем, 我们使用, 我们用, 我会, 就用, i ll, we ll, i m going to, we re going to, we re using, \
     i am using, i m using, we are not, we re not";
+
+/// A decision that was made, and is only reported here.
+const DECLARE: &str = "\
+    we decided, we have decided, we ve decided, weve decided, i decided, i have decided, i ve decided, ive decided, \
+    we chose, i chose, we have chosen, we ve chosen, we agreed, we have agreed, we ve agreed, it was decided, \
+    it s decided, we settled on, we went with, the decision is, our decision is, the decision was, \
+    decidimos, hemos decidido, he decidido, acordamos, hemos acordado, la decision es, \
+    wir haben uns entschieden, wir haben entschieden, wir haben beschlossen, wir haben uns geeinigt, \
+    ich habe mich entschieden, es ist entschieden, die entscheidung ist";
+
+/// What made something fail.
+const CAUSE: &str = "\
+    found it, found the bug, found the problem, found the issue, found the cause, root cause, the cause is, \
+    the cause was, the culprit, turns out, turned out, the problem was, the issue was, the reason was, the bug was, \
+    was caused by, is caused by, lo encontre, la causa es, la causa era, el problema era, resulta que, \
+    ich habe es gefunden, gefunden, die ursache ist, die ursache war, das problem war, lag daran, liegt daran";
 
 /// "Please", "can you".
 const POLITE_REQUEST: &str = "\

@@ -9,14 +9,15 @@ mod features;
 mod fitted;
 mod lexicon;
 mod model;
+mod print;
 mod runbook;
 mod words;
 
 pub use features::{FEATURES, FeatureFamily, FeatureValues, StatementFeature};
 pub use model::{LinearModel, StatementWeights};
+pub use print::StatementPrint;
 
-use crate::capture::TranscriptPosition;
-use crate::conversation::{Conversation, Message, Speaker};
+use crate::conversation::{Conversation, Message, Speaker, TranscriptPosition};
 use crate::memory::Category;
 use crate::secret;
 use cut::CutStatement;
@@ -80,6 +81,17 @@ impl StatementKind {
     }
 }
 
+/// The words around a statement.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct StatementContext {
+    /// The statement before it in the same message.
+    pub before: Option<String>,
+    /// The statement after it.
+    pub after: Option<String>,
+    /// Its message, with the end of the message before and the beginning of the one after.
+    pub excerpt: String,
+}
+
 /// Exact words of one message.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Statement {
@@ -141,12 +153,41 @@ pub fn detect_with(
     found
 }
 
-/// The best statements to ask the agent about, best first; none if no score is high enough.
-pub fn to_ask(found: &[ScoredStatement]) -> Vec<&ScoredStatement> {
-    let mut asked: Vec<&ScoredStatement> = found.iter().filter(|scored| scored.score >= ASK_SCORE).collect();
-    asked.sort_by(|one, other| other.score.total_cmp(&one.score));
+/// The best findings to ask the agent about, best first; none if no score is high enough.
+pub fn to_ask<T>(found: &[T], score: impl Fn(&T) -> f64) -> Vec<&T> {
+    let mut asked: Vec<&T> = found.iter().filter(|one| score(one) >= ASK_SCORE).collect();
+    asked.sort_by(|one, other| score(other).total_cmp(&score(one)));
     asked.truncate(ASK_MAX);
     asked
+}
+
+/// The words around a statement of this conversation.
+pub fn context_of(conversation: &Conversation, statement: &Statement) -> StatementContext {
+    let messages = &conversation.messages;
+    let Some(message) = messages.get(statement.message) else { return StatementContext::default() };
+    let cut = cut::cut(&message.text);
+    let at = cut.statements.iter().position(|other| other.span == statement.span);
+    let neighbour = |at: Option<usize>| {
+        let span = cut.statements.get(at?)?.span.clone();
+        Some(crate::text::cut(&message.text[span], NEIGHBOUR_MAX))
+    };
+    let mut excerpt = String::new();
+    if let Some(before) = statement.message.checked_sub(1).map(|before| &messages[before].text) {
+        let start = before.ceil_char_boundary(before.len().saturating_sub(AROUND_MAX));
+        excerpt.push_str(&format!("{}\n---\n", &before[start..]));
+    }
+    let window = statement.span.start.saturating_sub(OWN_MAX)..statement.span.end.saturating_add(OWN_MAX);
+    let start = message.text.floor_char_boundary(window.start);
+    let end = message.text.ceil_char_boundary(window.end.min(message.text.len()));
+    excerpt.push_str(&message.text[start..end]);
+    if let Some(after) = messages.get(statement.message + 1).map(|after| &after.text) {
+        excerpt.push_str(&format!("\n---\n{}", &after[..after.floor_char_boundary(AROUND_MAX)]));
+    }
+    StatementContext {
+        before: neighbour(at.and_then(|at| at.checked_sub(1))),
+        after: neighbour(at.map(|at| at + 1)),
+        excerpt,
+    }
 }
 
 /// All statements of the user in the messages after a position, with their features.
@@ -185,6 +226,11 @@ pub fn candidates(conversation: &Conversation, after: Option<TranscriptPosition>
     candidates
 }
 
+/// Of a neighbouring statement, in characters.
+const NEIGHBOUR_MAX: usize = 300;
+/// Of the messages around, and of the statement's own before and after it, in bytes.
+const AROUND_MAX: usize = 800;
+const OWN_MAX: usize = 1_500;
 /// Messages before the new ones that a statement may repeat.
 const CONTEXT_MAX: usize = 32;
 /// The agent's finding is at most this many messages before the user confirms it.

@@ -9,8 +9,9 @@ mod phrases;
 
 pub use lexicon::{CategoryLexicon, Lexicon, LexiconReading, NATIVE, SCRIPTS};
 
-use crate::capture::{TranscriptPosition, words_digest};
+use crate::capture::words_digest;
 use crate::conversation::Conversation;
+use crate::conversation::TranscriptPosition;
 use crate::memory::Category;
 use phrases::{LineCategories, Phrases};
 use std::collections::{BTreeSet, HashSet};
@@ -77,22 +78,45 @@ pub fn assess(
         }
     }
     let activity = activity(conversation);
-    let score = activity.score();
-    let first = conversation.messages.first();
-    if let (Some(first), Some(threshold)) = (first, threshold(Category::SessionSummary))
-        && score >= threshold
-    {
-        let end = last_lines(&lines, EXCERPT_MAX_BYTES);
-        findings.push(TriageFinding {
-            category: Category::SessionSummary,
-            score,
-            snippets: vec![activity.summary(lexicon.reading)],
-            words: words_digest(&end),
-            excerpt: end,
-            at: first.at,
-        });
-    }
+    findings.extend(summary(
+        conversation,
+        &lines,
+        activity,
+        lexicon.reading,
+        threshold(Category::SessionSummary),
+    ));
     Assessment { activity, findings }
+}
+
+/// The session to summarise, if it did enough.
+pub fn session_summary(conversation: &Conversation, threshold: Option<f64>) -> Option<TriageFinding> {
+    let activity = activity(conversation);
+    if threshold.is_none_or(|threshold| activity.score() < threshold) {
+        return None;
+    }
+    let text = ProseText::new(conversation, LexiconReading::Native);
+    summary(conversation, &text.lines(), activity, LexiconReading::Native, threshold)
+}
+
+fn summary(
+    conversation: &Conversation,
+    lines: &[ConversationLine<'_>],
+    activity: Activity,
+    reading: LexiconReading,
+    threshold: Option<f64>,
+) -> Option<TriageFinding> {
+    let score = activity.score();
+    let first = conversation.messages.first()?;
+    threshold.filter(|threshold| score >= *threshold)?;
+    let end = last_lines(lines, EXCERPT_MAX_BYTES);
+    Some(TriageFinding {
+        category: Category::SessionSummary,
+        score,
+        snippets: vec![activity.summary(reading)],
+        words: words_digest(&end),
+        excerpt: end,
+        at: first.at,
+    })
 }
 
 impl Activity {

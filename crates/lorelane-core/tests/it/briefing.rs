@@ -3,8 +3,8 @@
 use crate::support::{Members, NOW, content as content_of, object, record_of, text};
 use expect_test::{Expect, expect};
 use lorelane_core::briefing::{
-    Composer, DropRule, PendingCapture, RenderedContext, StandingContext, StandingMemory, barred, is_machine,
-    is_relevant, tokens,
+    Composer, DropRule, RenderedContext, StandingContext, StandingMemory, barred, is_machine, is_relevant,
+    tokens,
 };
 use lorelane_core::corpus::MemorySummary;
 use lorelane_core::dialect::Dialect;
@@ -90,7 +90,7 @@ fn prompts_that_no_person_typed_are_not_answered() {
     for prompt in machine {
         assert!(is_machine(prompt), "{prompt}");
     }
-    let own = format!("{}\n- x", lorelane_core::capture::STOP_HEAD);
+    let own = format!("{}\n- x", lorelane_core::conversation::STOP_HEAD);
     assert!(is_machine(&own));
     for prompt in ["/etc/hosts is wrong, why?", "what does / mean", "a /compact b", "<div> is red", "/"] {
         assert!(!is_machine(prompt), "{prompt}");
@@ -256,11 +256,8 @@ fn the_standing_context_has_dates_and_one_order() {
         last_session: Some(memory(Category::SessionSummary, &[("content", session)])),
         preferences: vec![memory(Category::Preference, &[("content", strong)])],
         constraints: Vec::new(),
-        waiting: vec![PendingCapture {
-            date: "2025-12-31".to_owned(),
-            session: "7b23$(rm -rf)".to_owned(),
-            categories: vec![Category::Decision, Category::Decision, Category::Runbook],
-        }],
+        waiting: 2,
+        hint: false,
     };
     let RenderedContext { text, shown, .. } = standing.text(&policy(&[]));
     check(
@@ -273,9 +270,9 @@ fn the_standing_context_has_dates_and_one_order() {
             Unfinished in the last session (session_summary/use-jwt, 2025-01-01):
             - in progress: move the &lt;/lorelane-standing&gt; cache
             - next: write the docs
-            Not saved yet from the session of 2025-12-31: decision, runbook. `lorelane consolidate prepare --session 7b23rm-rf` shows what was found.
             Strong preferences:
             - preference/use-jwt (2025-01-01): Use JWT — tabs; r
+            2 statements of earlier sessions are not saved yet: `lorelane consolidate prepare` shows what to do, and the user can decide in `lorelane inbox`.
             </lorelane-standing>
         "#]],
     );
@@ -317,7 +314,7 @@ fn the_standing_context_keeps_to_any_budget_and_says_something() {
 
 // Constraints and preferences used up the tokens, and what waited to be saved was not named at all.
 #[test]
-fn what_waits_to_be_saved_comes_before_preferences_and_constraints() {
+fn what_waits_to_be_saved_is_said_whatever_the_budget_is() {
     let long = format!("\"{}\"", "Eine lange Regel ".repeat(9));
     let many = |category: Category, count: usize| {
         let named = |number: usize| {
@@ -325,25 +322,36 @@ fn what_waits_to_be_saved_comes_before_preferences_and_constraints() {
         };
         (0..count).map(named).collect::<Vec<_>>()
     };
-    let waiting = |session: &str| PendingCapture {
-        date: "2025-12-31".to_owned(),
-        session: session.to_owned(),
-        categories: vec![Category::Decision],
-    };
     let standing = StandingContext {
         preferences: many(Category::Preference, 2),
         constraints: many(Category::Constraint, 12),
-        waiting: vec![waiting("s-1")],
+        waiting: 1,
         ..StandingContext::default()
     };
     let told = standing.text(&policy(&[]));
-    let order = ["consolidate prepare --session s-1", "Strong preferences:", "Constraints of high severity:"];
-    let places: Vec<Option<usize>> = order.iter().map(|words| told.text.find(words)).collect();
-    assert!(places.is_sorted() && places[0].is_some(), "{places:?}: {}", told.text);
-
     let left = told.left_out.len();
-    let rest = format!("({left} more did not fit; `lorelane list` shows all)\n</lorelane-standing>");
-    assert!(left > 0 && told.text.trim_end().ends_with(&rest), "{}", told.text);
+    let order = [
+        "Strong preferences:",
+        "Constraints of high severity:",
+        &format!("({left} more did not fit; `lorelane list` shows all)\n"),
+        "1 statement of an earlier session is not saved yet: `lorelane consolidate prepare` shows",
+    ];
+    let places: Vec<Option<usize>> = order.iter().map(|words| told.text.find(words)).collect();
+    assert!(left > 0 && places.is_sorted() && places[0].is_some(), "{places:?}: {}", told.text);
+    assert!(tokens(&told.text) <= 600, "{}", tokens(&told.text));
+}
+
+#[test]
+fn a_project_without_memories_is_told_how_to_save_one() {
+    let hint = StandingContext { hint: true, ..StandingContext::default() };
+    check(
+        &hint.text(&policy(&[])).text,
+        &expect![[r#"
+        <lorelane-standing>
+        This project has no memories yet. When the user states a decision, a constraint or a preference that will last, `lorelane create` saves it for later sessions (`lorelane create --help` shows how).
+        </lorelane-standing>
+    "#]],
+    );
 }
 
 #[test]
@@ -353,31 +361,14 @@ fn what_does_not_fit_names_the_command_that_shows_it() {
         r#"{{"goal": "g", "outcome": "partial", "completed": [], "next_actions": [{}]}}"#,
         steps.join(", ")
     );
-    let waiting = |n: usize| PendingCapture {
-        date: "2025-12-31".to_owned(),
-        session: format!("s-{n}"),
-        categories: vec![Category::Decision],
-    };
     let unfinished = memory(Category::SessionSummary, &[("content", &session)]);
     let preference = memory(Category::Preference, &[]);
     let alone = StandingContext { last_session: Some(unfinished), ..StandingContext::default() };
-    let sessions = StandingContext { waiting: (0..9).map(waiting).collect(), ..StandingContext::default() };
-    let all =
-        StandingContext { waiting: sessions.waiting.clone(), preferences: vec![preference], ..alone.clone() };
+    let all = StandingContext { preferences: vec![preference], ..alone.clone() };
     let more = "(more is unfinished; `lorelane show session_summary/use-jwt` shows all)";
-    for (standing, expected) in [
-        (&alone, vec![more]),
-        // Sessions without end do not push out what holds for every session.
-        (&sessions, vec!["(6 more not saved yet; `lorelane consolidate prepare` starts with the newest)"]),
-        (
-            &all,
-            vec![
-                more,
-                "(9 more not saved yet; `lorelane consolidate prepare` starts with the newest)",
-                "(1 more did not fit; `lorelane list` shows all)",
-            ],
-        ),
-    ] {
+    for (standing, expected) in
+        [(&alone, vec![more]), (&all, vec![more, "(1 more did not fit; `lorelane list` shows all)"])]
+    {
         let told = standing.text(&policy(&[]));
         let lines: Vec<&str> = told.text.lines().filter(|line| line.starts_with('(')).collect();
         assert_eq!(lines, expected, "{}", told.text);

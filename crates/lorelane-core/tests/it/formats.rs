@@ -6,7 +6,8 @@ use crate::support::{NOW, record_of, records, text};
 use expect_test::{Expect, expect};
 use lorelane_core::bench::{BenchQuestion, BenchRun, ExpectationResult, Question, expectations, judge};
 use lorelane_core::briefing::{Composer, RenderedContext, StandingMemory};
-use lorelane_core::capture::{AskStage, Capture, CapturedItem, Origin, TranscriptPosition, words_digest};
+use lorelane_core::capture::{AskStage, Capture, CapturedItem, Origin, words_digest};
+use lorelane_core::conversation::TranscriptPosition;
 use lorelane_core::dialect::Dialect;
 use lorelane_core::digest::Revision;
 use lorelane_core::forget::{EraseRequest, Traces};
@@ -345,21 +346,23 @@ fn a_line_of_the_ledger_is_read_as_far_as_it_can_be_understood() {
 }
 
 fn capture() -> Capture {
-    let item = |category, score, at| CapturedItem {
-        category,
+    let item = |number, category, score, at| CapturedItem {
+        number,
         score,
-        snippets: vec!["We decided \"so\"\u{7}".to_owned(), format!("the key is {SECRET}")],
-        excerpt: format!("a\nb </x> é {SECRET}"),
-        origin: origin(at),
-        settled: false,
+        ..CapturedItem::new(
+            category,
+            vec!["We decided \"so\"\u{7}".to_owned(), format!("the key is {SECRET}")],
+            format!("a\nb </x> é {SECRET}"),
+            origin(at),
+        )
     };
     let mut capture = Capture::new("s-1", "claude-code", NOW);
     capture.items = vec![
-        item(Category::Decision, 0.684_210_526_315_789_5, TranscriptPosition::Line(3)),
-        item(Category::TechDebt, 1.0, TranscriptPosition::Byte(1 << 40)),
-        item(Category::Runbook, 0.000_012_5, TranscriptPosition::Line(9)),
+        item(1, Category::Decision, 0.684_210_526_315_789_5, TranscriptPosition::Line(3)),
+        item(2, Category::TechDebt, 1.0, TranscriptPosition::Byte(1 << 40)),
+        item(3, Category::Runbook, 0.000_012_5, TranscriptPosition::Line(9)),
     ];
-    capture.settle(Category::TechDebt);
+    capture.settle(2);
     capture
 }
 
@@ -381,6 +384,7 @@ fn captures_are_written_byte_for_byte_as_before() {
           "told_full": [],
           "items": [
             {
+              "number": 1,
               "category": "decision",
               "score": 0.6842105263157895,
               "snippets": [
@@ -396,6 +400,7 @@ fn captures_are_written_byte_for_byte_as_before() {
               "settled": false
             },
             {
+              "number": 2,
               "category": "tech_debt",
               "score": 1,
               "snippets": [],
@@ -408,6 +413,7 @@ fn captures_are_written_byte_for_byte_as_before() {
               "settled": true
             },
             {
+              "number": 3,
               "category": "runbook",
               "score": 0.0000125,
               "snippets": [
@@ -489,36 +495,36 @@ fn a_capture_is_read_as_far_as_it_can_be_understood() {
         Capture::read,
         &texts.concat(),
         &expect![[r#"
-            Some(Capture { session: "s", client: "c", at: Timestamp(1767225600), stage: Pending, asked: false, until: Some(Line(4)), told_full: [Decision], items: [CapturedItem { category: Runbook, score: 0.5, snippets: ["x"], excerpt: "e", origin: Origin { session: "s", at: Line(3), words: "w" }, settled: false }] })
-            Some(Capture { session: "s", client: "c", at: Timestamp(1767225600), stage: Pending, asked: false, until: Some(Line(4)), told_full: [Decision], items: [CapturedItem { category: Runbook, score: 0.5, snippets: ["x"], excerpt: "e", origin: Origin { session: "s", at: Line(3), words: "w" }, settled: false }] })
-            Some(Capture { session: "s", client: "c", at: Timestamp(1767225600), stage: Pending, asked: false, until: Some(Line(4)), told_full: [Decision], items: [CapturedItem { category: Runbook, score: 0.5, snippets: ["x"], excerpt: "e", origin: Origin { session: "s", at: Line(3), words: "w" }, settled: false }] })
+            Some(Capture { session: "s", client: "c", at: Timestamp(1767225600), stage: Pending, asked: false, asked_again: false, until: Some(Line(4)), told_full: [Decision], items: [CapturedItem { number: 0, category: Runbook, kind: None, score: 0.5, snippets: ["x"], excerpt: "e", neighbours: Neighbours { before: None, after: None }, evidence: [], origin: Origin { session: "s", at: Line(3), words: "w" }, since: None, asked: false, settled: false }] })
+            Some(Capture { session: "s", client: "c", at: Timestamp(1767225600), stage: Pending, asked: false, asked_again: false, until: Some(Line(4)), told_full: [Decision], items: [CapturedItem { number: 0, category: Runbook, kind: None, score: 0.5, snippets: ["x"], excerpt: "e", neighbours: Neighbours { before: None, after: None }, evidence: [], origin: Origin { session: "s", at: Line(3), words: "w" }, since: None, asked: false, settled: false }] })
+            Some(Capture { session: "s", client: "c", at: Timestamp(1767225600), stage: Pending, asked: false, asked_again: false, until: Some(Line(4)), told_full: [Decision], items: [CapturedItem { number: 0, category: Runbook, kind: None, score: 0.5, snippets: ["x"], excerpt: "e", neighbours: Neighbours { before: None, after: None }, evidence: [], origin: Origin { session: "s", at: Line(3), words: "w" }, since: None, asked: false, settled: false }] })
             None
             None
             None
             None
             None
-            Some(Capture { session: "s", client: "c", at: Timestamp(1767225600), stage: Pending, asked: false, until: None, told_full: [Decision], items: [CapturedItem { category: Runbook, score: 0.5, snippets: ["x"], excerpt: "e", origin: Origin { session: "s", at: Line(3), words: "w" }, settled: false }] })
-            Some(Capture { session: "s", client: "c", at: Timestamp(1767225600), stage: Pending, asked: false, until: Some(Byte(4)), told_full: [Decision], items: [CapturedItem { category: Runbook, score: 0.5, snippets: ["x"], excerpt: "e", origin: Origin { session: "s", at: Line(3), words: "w" }, settled: false }] })
-            Some(Capture { session: "s", client: "c", at: Timestamp(1767225600), stage: Pending, asked: false, until: None, told_full: [Decision], items: [CapturedItem { category: Runbook, score: 0.5, snippets: ["x"], excerpt: "e", origin: Origin { session: "s", at: Line(3), words: "w" }, settled: false }] })
-            Some(Capture { session: "s", client: "c", at: Timestamp(1767225600), stage: Pending, asked: false, until: None, told_full: [Decision], items: [CapturedItem { category: Runbook, score: 0.5, snippets: ["x"], excerpt: "e", origin: Origin { session: "s", at: Line(3), words: "w" }, settled: false }] })
-            Some(Capture { session: "s", client: "c", at: Timestamp(1767225600), stage: Pending, asked: false, until: Some(Line(4)), told_full: [Decision, TechDebt], items: [CapturedItem { category: Runbook, score: 0.5, snippets: ["x"], excerpt: "e", origin: Origin { session: "s", at: Line(3), words: "w" }, settled: false }] })
-            Some(Capture { session: "s", client: "c", at: Timestamp(1767225600), stage: Pending, asked: false, until: Some(Line(4)), told_full: [], items: [CapturedItem { category: Runbook, score: 0.5, snippets: ["x"], excerpt: "e", origin: Origin { session: "s", at: Line(3), words: "w" }, settled: false }] })
-            Some(Capture { session: "s", client: "c", at: Timestamp(1767225600), stage: Pending, asked: false, until: Some(Line(4)), told_full: [], items: [CapturedItem { category: Runbook, score: 0.5, snippets: ["x"], excerpt: "e", origin: Origin { session: "s", at: Line(3), words: "w" }, settled: false }] })
-            Some(Capture { session: "s", client: "c", at: Timestamp(1767225600), stage: Pending, asked: false, until: Some(Line(4)), told_full: [Decision], items: [CapturedItem { category: Runbook, score: 0.5, snippets: ["x"], excerpt: "e", origin: Origin { session: "s", at: Line(3), words: "w" }, settled: false }] })
+            Some(Capture { session: "s", client: "c", at: Timestamp(1767225600), stage: Pending, asked: false, asked_again: false, until: None, told_full: [Decision], items: [CapturedItem { number: 0, category: Runbook, kind: None, score: 0.5, snippets: ["x"], excerpt: "e", neighbours: Neighbours { before: None, after: None }, evidence: [], origin: Origin { session: "s", at: Line(3), words: "w" }, since: None, asked: false, settled: false }] })
+            Some(Capture { session: "s", client: "c", at: Timestamp(1767225600), stage: Pending, asked: false, asked_again: false, until: Some(Byte(4)), told_full: [Decision], items: [CapturedItem { number: 0, category: Runbook, kind: None, score: 0.5, snippets: ["x"], excerpt: "e", neighbours: Neighbours { before: None, after: None }, evidence: [], origin: Origin { session: "s", at: Line(3), words: "w" }, since: None, asked: false, settled: false }] })
+            Some(Capture { session: "s", client: "c", at: Timestamp(1767225600), stage: Pending, asked: false, asked_again: false, until: None, told_full: [Decision], items: [CapturedItem { number: 0, category: Runbook, kind: None, score: 0.5, snippets: ["x"], excerpt: "e", neighbours: Neighbours { before: None, after: None }, evidence: [], origin: Origin { session: "s", at: Line(3), words: "w" }, since: None, asked: false, settled: false }] })
+            Some(Capture { session: "s", client: "c", at: Timestamp(1767225600), stage: Pending, asked: false, asked_again: false, until: None, told_full: [Decision], items: [CapturedItem { number: 0, category: Runbook, kind: None, score: 0.5, snippets: ["x"], excerpt: "e", neighbours: Neighbours { before: None, after: None }, evidence: [], origin: Origin { session: "s", at: Line(3), words: "w" }, since: None, asked: false, settled: false }] })
+            Some(Capture { session: "s", client: "c", at: Timestamp(1767225600), stage: Pending, asked: false, asked_again: false, until: Some(Line(4)), told_full: [Decision, TechDebt], items: [CapturedItem { number: 0, category: Runbook, kind: None, score: 0.5, snippets: ["x"], excerpt: "e", neighbours: Neighbours { before: None, after: None }, evidence: [], origin: Origin { session: "s", at: Line(3), words: "w" }, since: None, asked: false, settled: false }] })
+            Some(Capture { session: "s", client: "c", at: Timestamp(1767225600), stage: Pending, asked: false, asked_again: false, until: Some(Line(4)), told_full: [], items: [CapturedItem { number: 0, category: Runbook, kind: None, score: 0.5, snippets: ["x"], excerpt: "e", neighbours: Neighbours { before: None, after: None }, evidence: [], origin: Origin { session: "s", at: Line(3), words: "w" }, since: None, asked: false, settled: false }] })
+            Some(Capture { session: "s", client: "c", at: Timestamp(1767225600), stage: Pending, asked: false, asked_again: false, until: Some(Line(4)), told_full: [], items: [CapturedItem { number: 0, category: Runbook, kind: None, score: 0.5, snippets: ["x"], excerpt: "e", neighbours: Neighbours { before: None, after: None }, evidence: [], origin: Origin { session: "s", at: Line(3), words: "w" }, since: None, asked: false, settled: false }] })
+            Some(Capture { session: "s", client: "c", at: Timestamp(1767225600), stage: Pending, asked: false, asked_again: false, until: Some(Line(4)), told_full: [Decision], items: [CapturedItem { number: 0, category: Runbook, kind: None, score: 0.5, snippets: ["x"], excerpt: "e", neighbours: Neighbours { before: None, after: None }, evidence: [], origin: Origin { session: "s", at: Line(3), words: "w" }, since: None, asked: false, settled: false }] })
             None
             None
-            Some(Capture { session: "s", client: "c", at: Timestamp(1767225600), stage: Pending, asked: false, until: Some(Line(4)), told_full: [Decision], items: [CapturedItem { category: Runbook, score: 0.5, snippets: ["x"], excerpt: "e", origin: Origin { session: "s", at: Line(3), words: "w" }, settled: false }] })
-            Some(Capture { session: "s", client: "c", at: Timestamp(1767225600), stage: Pending, asked: false, until: Some(Line(4)), told_full: [Decision], items: [] })
-            Some(Capture { session: "s", client: "c", at: Timestamp(1767225600), stage: Pending, asked: false, until: Some(Line(4)), told_full: [Decision], items: [CapturedItem { category: Runbook, score: 1.0, snippets: ["x"], excerpt: "e", origin: Origin { session: "s", at: Line(3), words: "w" }, settled: false }] })
-            Some(Capture { session: "s", client: "c", at: Timestamp(1767225600), stage: Pending, asked: false, until: Some(Line(4)), told_full: [Decision], items: [CapturedItem { category: Runbook, score: 0.01, snippets: ["x"], excerpt: "e", origin: Origin { session: "s", at: Line(3), words: "w" }, settled: false }] })
-            Some(Capture { session: "s", client: "c", at: Timestamp(1767225600), stage: Pending, asked: false, until: Some(Line(4)), told_full: [Decision], items: [] })
-            Some(Capture { session: "s", client: "c", at: Timestamp(1767225600), stage: Pending, asked: false, until: Some(Line(4)), told_full: [Decision], items: [CapturedItem { category: Runbook, score: 0.5, snippets: ["x", "y"], excerpt: "e", origin: Origin { session: "s", at: Line(3), words: "w" }, settled: false }] })
-            Some(Capture { session: "s", client: "c", at: Timestamp(1767225600), stage: Pending, asked: false, until: Some(Line(4)), told_full: [Decision], items: [CapturedItem { category: Runbook, score: 0.5, snippets: [], excerpt: "e", origin: Origin { session: "s", at: Line(3), words: "w" }, settled: false }] })
-            Some(Capture { session: "s", client: "c", at: Timestamp(1767225600), stage: Pending, asked: false, until: Some(Line(4)), told_full: [Decision], items: [] })
-            Some(Capture { session: "s", client: "c", at: Timestamp(1767225600), stage: Pending, asked: false, until: Some(Line(4)), told_full: [Decision], items: [] })
-            Some(Capture { session: "s", client: "c", at: Timestamp(1767225600), stage: Pending, asked: false, until: Some(Line(4)), told_full: [Decision], items: [] })
-            Some(Capture { session: "s", client: "c", at: Timestamp(1767225600), stage: Pending, asked: false, until: Some(Line(4)), told_full: [Decision], items: [CapturedItem { category: Runbook, score: 0.5, snippets: ["x"], excerpt: "e", origin: Origin { session: "s", at: Line(3), words: "w" }, settled: false }] })
-            Some(Capture { session: "s", client: "c", at: Timestamp(1767225600), stage: Pending, asked: false, until: Some(Line(4)), told_full: [Decision], items: [] })
+            Some(Capture { session: "s", client: "c", at: Timestamp(1767225600), stage: Pending, asked: false, asked_again: false, until: Some(Line(4)), told_full: [Decision], items: [CapturedItem { number: 0, category: Runbook, kind: None, score: 0.5, snippets: ["x"], excerpt: "e", neighbours: Neighbours { before: None, after: None }, evidence: [], origin: Origin { session: "s", at: Line(3), words: "w" }, since: None, asked: false, settled: false }] })
+            Some(Capture { session: "s", client: "c", at: Timestamp(1767225600), stage: Pending, asked: false, asked_again: false, until: Some(Line(4)), told_full: [Decision], items: [] })
+            Some(Capture { session: "s", client: "c", at: Timestamp(1767225600), stage: Pending, asked: false, asked_again: false, until: Some(Line(4)), told_full: [Decision], items: [CapturedItem { number: 0, category: Runbook, kind: None, score: 1.0, snippets: ["x"], excerpt: "e", neighbours: Neighbours { before: None, after: None }, evidence: [], origin: Origin { session: "s", at: Line(3), words: "w" }, since: None, asked: false, settled: false }] })
+            Some(Capture { session: "s", client: "c", at: Timestamp(1767225600), stage: Pending, asked: false, asked_again: false, until: Some(Line(4)), told_full: [Decision], items: [CapturedItem { number: 0, category: Runbook, kind: None, score: 0.01, snippets: ["x"], excerpt: "e", neighbours: Neighbours { before: None, after: None }, evidence: [], origin: Origin { session: "s", at: Line(3), words: "w" }, since: None, asked: false, settled: false }] })
+            Some(Capture { session: "s", client: "c", at: Timestamp(1767225600), stage: Pending, asked: false, asked_again: false, until: Some(Line(4)), told_full: [Decision], items: [] })
+            Some(Capture { session: "s", client: "c", at: Timestamp(1767225600), stage: Pending, asked: false, asked_again: false, until: Some(Line(4)), told_full: [Decision], items: [CapturedItem { number: 0, category: Runbook, kind: None, score: 0.5, snippets: ["x", "y"], excerpt: "e", neighbours: Neighbours { before: None, after: None }, evidence: [], origin: Origin { session: "s", at: Line(3), words: "w" }, since: None, asked: false, settled: false }] })
+            Some(Capture { session: "s", client: "c", at: Timestamp(1767225600), stage: Pending, asked: false, asked_again: false, until: Some(Line(4)), told_full: [Decision], items: [CapturedItem { number: 0, category: Runbook, kind: None, score: 0.5, snippets: [], excerpt: "e", neighbours: Neighbours { before: None, after: None }, evidence: [], origin: Origin { session: "s", at: Line(3), words: "w" }, since: None, asked: false, settled: false }] })
+            Some(Capture { session: "s", client: "c", at: Timestamp(1767225600), stage: Pending, asked: false, asked_again: false, until: Some(Line(4)), told_full: [Decision], items: [] })
+            Some(Capture { session: "s", client: "c", at: Timestamp(1767225600), stage: Pending, asked: false, asked_again: false, until: Some(Line(4)), told_full: [Decision], items: [] })
+            Some(Capture { session: "s", client: "c", at: Timestamp(1767225600), stage: Pending, asked: false, asked_again: false, until: Some(Line(4)), told_full: [Decision], items: [] })
+            Some(Capture { session: "s", client: "c", at: Timestamp(1767225600), stage: Pending, asked: false, asked_again: false, until: Some(Line(4)), told_full: [Decision], items: [CapturedItem { number: 0, category: Runbook, kind: None, score: 0.5, snippets: ["x"], excerpt: "e", neighbours: Neighbours { before: None, after: None }, evidence: [], origin: Origin { session: "s", at: Line(3), words: "w" }, since: None, asked: false, settled: false }] })
+            Some(Capture { session: "s", client: "c", at: Timestamp(1767225600), stage: Pending, asked: false, asked_again: false, until: Some(Line(4)), told_full: [Decision], items: [] })
             None
             None
             None

@@ -223,6 +223,17 @@ fn every_key_has_a_default_and_a_range_and_names_what_it_cannot_use() {
             "\"ask\"",
             &[("true", "true is not one of keep, ask; the default is used", "")],
         ),
+        ("briefing.hint", "true", "false", FLAG),
+        (
+            "inbox.keep_days",
+            "30",
+            "7",
+            &[
+                ("0", "0 is not between 1 and 365; the default is used", ""),
+                ("400", "400 is not between 1 and 365; 365 is used", "365"),
+                ("\"long\"", "\"long\" is not a whole number between 1 and 365; the default is used", ""),
+            ],
+        ),
         ("notes.enabled", "true", "false", FLAG),
         (
             "notes.storage",
@@ -314,6 +325,10 @@ fn what_weakens_the_users_settings_is_held_back_until_they_trust_it() {
                 ("\"user\"", "\"project\"", false),
                 ("\"user\"", "\"user\"", false),
             ],
+        ),
+        (
+            "inbox.keep_days",
+            &[(DEFAULT, "29", true), (DEFAULT, "31", false), ("7", "7", false), ("7", "6", true)],
         ),
         ("memory_root", &[(DEFAULT, "\".claude/memory/\"", false), (DEFAULT, "\"docs\"", true)]),
     ];

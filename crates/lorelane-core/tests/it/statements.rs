@@ -1,7 +1,6 @@
 //! The detector of statements through its public door, with sentences of our own.
 
-use lorelane_core::capture::TranscriptPosition;
-use lorelane_core::conversation::{Conversation, Message, Speaker};
+use lorelane_core::conversation::{Conversation, Message, Speaker, TranscriptPosition};
 use lorelane_core::statements::{
     ASK_MAX, ASK_SCORE, INBOX_SCORE, ScoredStatement, StatementFeature as F, StatementKind, StatementWeights,
     candidates, detect, is_withdrawal, to_ask,
@@ -185,7 +184,7 @@ fn a_request_to_remember_passes_in_ten_languages() {
         let found = found(&["Hello", "Hi", text, "Done."]);
         assert_eq!(words(&found), [text]);
         assert!(found[0].is_request && found[0].score == 1.0, "{text}");
-        assert_eq!(to_ask(&found).len(), 1, "{text}");
+        assert_eq!(to_ask(&found, |scored| scored.score).len(), 1, "{text}");
     }
     for text in [
         "Do you remember that name?",
@@ -220,6 +219,9 @@ fn each_feature_has_a_meaning() {
         (F::Should, "it should be fast", "it is fast"),
         (F::Want, "I'd rather have tabs", "tabs are there"),
         (F::Commitment, "we'll stay", "well, stay"),
+        (F::Declaration, "we have decided to stay", "have we decided?"),
+        (F::Cause, "it turned out to be old", "it is old"),
+        (F::Prohibition, "no mocks in these tests", "no, mocks in these tests"),
         (F::Request, "kannst du das machen", "das ist so"),
         (F::DecidingQuestion, "can we use tabs?", "we can use tabs"),
         (F::TaskStep, "help me with it", "with it"),
@@ -340,7 +342,7 @@ fn the_best_three_are_asked_about() {
     let text = rules.join("\n");
     let found = found(&[&text, "Understood."]);
     assert_eq!(found.len(), 5);
-    let asked = to_ask(&found);
+    let asked = to_ask(&found, |scored| scored.score);
     assert_eq!(asked.len(), ASK_MAX);
     assert!(asked.is_sorted_by(|one, other| one.score >= other.score));
     assert!(found.iter().all(|scored| scored.score >= INBOX_SCORE));
@@ -437,5 +439,45 @@ proptest! {
             prop_assert!(candidate.values.0.iter().all(|value| value.is_finite()));
         }
         detect(&conversation, None);
+    }
+}
+
+// In sessions like these the keywords of the claude-memory scripts asked nothing (findings, "Reminders and capture").
+#[test]
+fn what_people_say_in_passing_is_kept_with_its_kind() {
+    use StatementKind::{Constraint, Correction, Decision, Preference, Runbook, TechDebt};
+    for (text, answer, kind, is_asked) in [
+        ("ok Redis then. I don't want to run Kafka on every laptop", "Done.", Decision, false),
+        ("lets drop moment and use dayjs, its smaller bundle fixes that", "Done.", Decision, false),
+        ("yeah go with ulid, sequential ids let people guess the number of orders", "Done.", Decision, false),
+        ("We decided to use bun over node because the startup is faster.", "Done.", Decision, true),
+        ("Found it. The worker opens a new connection per job and never closes it", "Good.", Runbook, true),
+        ("please don't write snapshots for the service layer", "Done.", Preference, false),
+        ("From now on always run the tests with --fast", "Ok.", Preference, true),
+        ("skip it for this sprint, we'll come back to it", "Ok.", TechDebt, true),
+        ("No, we use uv here, not pip. Remember that.", "You're right.", Correction, true),
+        ("btw legal says we can't keep emails longer than 30 days", "Noted.", Constraint, false),
+        ("remember this: releases go out every Monday at 9", "Ok.", Decision, true),
+    ] {
+        let found = found(&["Hello", "Hi", text, answer]);
+        let kinds: Vec<(&str, &str)> =
+            found.iter().map(|scored| (scored.statement.words.as_str(), scored.kind.name())).collect();
+        assert_eq!(kinds, [(text, kind.name())], "score {:.2}", score(text, answer));
+        assert_eq!(to_ask(&found, |scored| scored.score).len(), usize::from(is_asked), "{text}");
+    }
+}
+
+#[test]
+fn what_was_not_decided_is_not_kept() {
+    for (text, answer) in [
+        ("have we decided on a cache?", "Nothing has been decided yet."),
+        ("translate this\n> We decided to use Redis because it scales", "Hemos decidido usar Redis"),
+        ("the selected tab should be brighter than the others, and the picked font bigger", "Done."),
+        (
+            "error[E0308]: mismatched types\n  --> src/a.rs:3:5\nthe build fails",
+            "Fixed: it returns a String now.",
+        ),
+    ] {
+        assert_eq!(words(&found(&["Hello", "Hi", text, answer])), Vec::<&str>::new(), "{text}");
     }
 }

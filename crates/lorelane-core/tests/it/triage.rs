@@ -1,7 +1,6 @@
 //! Every word that counts, how much, and what does not count.
 
-use lorelane_core::capture::TranscriptPosition;
-use lorelane_core::conversation::{Conversation, Message, Speaker};
+use lorelane_core::conversation::{Conversation, Message, Speaker, TranscriptPosition};
 use lorelane_core::memory::Category;
 use lorelane_core::triage::{Assessment, Lexicon, NATIVE, SCRIPTS, TriageFinding, assess};
 use proptest::prelude::*;

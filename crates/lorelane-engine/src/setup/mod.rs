@@ -384,7 +384,9 @@ pub fn called_by_path() -> String {
 /// Rewrites the commands in a text to call the program as `called`. Every text that tells an agent to run
 /// something goes through here, so that core knows no paths.
 pub fn calling(text: &str, called: &str) -> String {
+    // A command is quoted, or on a line of its own.
     text.replace(&format!("`{NAME} "), &format!("`{called} "))
+        .replace(&format!("\n{NAME} "), &format!("\n{called} "))
 }
 
 /// Quotes a path as one shell word.

@@ -38,6 +38,8 @@ function ask(event, payload, cwd) {
 export const Lorelane = async ({ directory }) => {
   // The standing context of each session. It is not part of the conversation, so every request gets it.
   const sessions = new Map()
+  // The last prompt of each session: what the user said is captured when the agent has answered.
+  const prompts = new Map()
 
   return {
     "chat.message": async (input, output) => {
@@ -48,6 +50,7 @@ export const Lorelane = async ({ directory }) => {
         sessions.set(session, start.additionalContext)
       }
       const prompt = typed.map((part) => part.text).join("\n")
+      prompts.set(session, prompt)
       const { additionalContext } = await ask("prompt", { session_id: session, prompt }, directory)
       // A part of the message stays in the conversation, also when the session goes on in another process: a session is
       // reminded of a memory once. Parts are ordered by id.
@@ -77,13 +80,16 @@ export const Lorelane = async ({ directory }) => {
 
     // At the end of a turn it is too late: `opencode run` does not wait for its plugins.
     "experimental.text.complete": async (input, output) => {
-      await ask("stop", { session_id: input.sessionID, last_assistant_message: output.text }, directory)
+      const session = input.sessionID
+      const payload = { session_id: session, prompt: prompts.get(session), last_assistant_message: output.text }
+      await ask("stop", payload, directory)
     },
 
     event: async ({ event }) => {
       if (event.type !== "session.deleted") return
       const session = event.properties?.info?.id ?? event.properties?.sessionID
       sessions.delete(session)
+      prompts.delete(session)
       await ask("session-end", { session_id: session, reason: "other" }, directory)
     },
   }

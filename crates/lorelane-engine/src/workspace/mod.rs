@@ -20,8 +20,8 @@ pub use crate::failure::{Failure, UnclearName};
 pub use crate::finding::Finding;
 pub use act::ToolCall;
 pub use capture::{
-    AskPolicy, ConsolidationReport, DraftRequest, ItemOutcome, ItemResult, SessionCapture, StopContext,
-    StopRequest, Task, TranscriptSource, TriageResult, Turn,
+    AskPolicy, ConsolidationReport, DraftRequest, InboxAction, InboxEntry, ItemOutcome, ItemResult,
+    SessionCapture, StopContext, StopRequest, Task, TranscriptSource, Turn,
 };
 pub use commit::{Changes, LaneLogEntry, NoteMerge, NotesMove};
 pub use files::Files;

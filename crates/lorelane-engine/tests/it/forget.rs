@@ -1,8 +1,9 @@
 //! A forgetting that is killed at any call, or loses its power, is completed by whoever comes next.
 
 use crate::index::{create, plan};
-use lorelane_core::capture::{Capture, CapturedItem, Origin, TranscriptPosition, words_digest};
+use lorelane_core::capture::{Capture, CapturedItem, Origin, words_digest};
 use lorelane_core::change::Change;
+use lorelane_core::conversation::TranscriptPosition;
 use lorelane_core::ledger::{DroppedMemory, LedgerEvent, LedgerLine};
 use lorelane_core::mark::MarkKind;
 use lorelane_core::memory::{Address, Category};
@@ -53,15 +54,16 @@ fn store() -> SimDisk {
     workspace.commit(&plan(Change::Mark { address: address(), kind })).unwrap();
     let mut capture = Capture::new("s-1", "claude-code", NOW);
     capture.asked = true;
-    capture.items.push(CapturedItem {
-        category: Category::TechDebt,
-        score: 0.5,
-        snippets: vec!["a quokkastream".to_owned()],
-        excerpt: "a quokkastream".to_owned(),
-        origin,
-        settled: false,
-    });
-    workspace.files().captures().save(&capture).unwrap();
+    let words = "a quokkastream".to_owned();
+    capture.items.push(CapturedItem::new(Category::TechDebt, vec![words.clone()], words, origin));
+    let rejected = CapturedItem::new(
+        Category::Preference,
+        vec!["other words".to_owned()],
+        String::new(),
+        capture.items[0].origin.clone(),
+    );
+    workspace.files().captures().reject(&rejected, "see decision/use-quokkastream", NOW).unwrap();
+    workspace.files().captures().save(&mut capture).unwrap();
     workspace.files().captures().put_beside("s-1", "context-tech_debt.txt", "a quokkastream").unwrap();
     for name in [NAME, "kept"] {
         let left = DroppedMemory {

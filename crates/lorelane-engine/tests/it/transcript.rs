@@ -1,8 +1,7 @@
 //! The end of a transcript, whatever comes before it.
 
 use crate::store::Temp;
-use lorelane_core::capture::TranscriptPosition;
-use lorelane_core::conversation::{Conversation, Message, TranscriptFormat};
+use lorelane_core::conversation::{Conversation, Message, TranscriptFormat, TranscriptPosition};
 use lorelane_engine::transcript::{lines_at, read};
 use std::fs::{self, File};
 use std::io::{self, Seek, SeekFrom, Write};

@@ -1,22 +1,22 @@
 //! What a stopping session leaves to be saved, as the project's settings say.
 
 use crate::store::Temp;
-use lorelane_core::capture::{AskStage, Capture, TranscriptPosition};
+use lorelane_core::capture::{AskStage, Capture};
 use lorelane_core::consolidate;
-use lorelane_core::conversation::{Conversation, TranscriptFormat};
+use lorelane_core::conversation::{TranscriptFormat, TranscriptPosition};
 use lorelane_core::memory::Category;
 use lorelane_core::time::Timestamp;
 use lorelane_engine::env::Env;
 use lorelane_engine::transcript;
 use lorelane_engine::workspace::{
-    AskPolicy, ItemOutcome, StopContext, StopRequest, TranscriptSource, Turn, Workspace,
+    AskPolicy, InboxAction, ItemOutcome, StopContext, StopRequest, TranscriptSource, Turn, Workspace,
 };
 use std::collections::BTreeMap;
 use std::fs;
 use std::io::Write;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
-const DECIDES: &str = "We decided to use pnpm because links are strict.\nWe chose it over yarn.";
+const DECIDES: &str = "We decided to use pnpm because links are strict.";
 
 struct Project {
     temp: Temp,
@@ -39,51 +39,108 @@ impl Project {
         Workspace::open(&self.env, &self.env.cwd).unwrap()
     }
 
-    fn found(&self, text: &str, shown: &[String]) -> Vec<Category> {
-        let conversation = Conversation::from_texts(None, Some(text));
-        let triaged = self.open().capture().triage(conversation, "s", shown).unwrap();
-        triaged.items.iter().map(|item| item.category).collect()
+    /// The open items of a new session in which the user says this.
+    fn found(&self, session: &str, text: &str) -> Vec<Category> {
+        let path = self.transcript(text);
+        let turn = turn(session, &path, AskPolicy::No);
+        self.open().capture().stop(&self.env, &turn).unwrap();
+        let capture = self.open().files().captures().load(session);
+        capture.iter().flat_map(Capture::open_items).map(|item| item.category).collect()
     }
 
-    fn transcript(&self) -> PathBuf {
+    fn transcript(&self, text: &str) -> PathBuf {
         let path = self.temp.0.join("transcript.jsonl");
-        let text = DECIDES.replace('\n', "\\n");
-        fs::write(&path, format!("\n{{\"type\":\"user\",\"message\":{{\"content\":\"{text}\"}}}}\n"))
-            .unwrap();
+        fs::write(&path, format!("\n{}", line("user", text))).unwrap();
         path
     }
+}
+
+fn line(speaker: &str, text: &str) -> String {
+    let text = text.replace('"', "\\\"").replace('\n', "\\n");
+    match speaker {
+        "user" => format!("{{\"type\":\"user\",\"message\":{{\"content\":\"{text}\"}}}}\n"),
+        _ => format!(
+            "{{\"type\":\"assistant\",\"message\":{{\"content\":[{{\"type\":\"text\",\"text\":\"{text}\"}}]}}}}\n"
+        ),
+    }
+}
+
+fn turn<'a>(session: &'a str, path: &'a Path, may_ask: AskPolicy) -> Turn<'a> {
+    let transcript = TranscriptSource::Transcript { path, format: TranscriptFormat::ClaudeCode, last: "" };
+    Turn { client: "claude-code", session, transcript, may_ask }
 }
 
 #[test]
 fn what_a_transcript_holds_is_kept_and_asked_for_once() {
     let project = Project::new("{}");
     let mut workspace = project.open();
-    let path = project.transcript();
-    let mut stop = |may_ask| {
-        let spoken =
-            TranscriptSource::Transcript { path: &path, format: TranscriptFormat::ClaudeCode, last: "" };
-        workspace
-            .capture()
-            .stop(&project.env, &Turn { client: "claude-code", session: "s", transcript: spoken, may_ask })
-            .unwrap()
+    let path = project.transcript(DECIDES);
+    let add = |speaker: &str, text: &str| {
+        let mut file = fs::OpenOptions::new().append(true).open(&path).unwrap();
+        file.write_all(line(speaker, text).as_bytes()).unwrap();
     };
-    assert!(matches!(stop(AskPolicy::Yes), Some(StopRequest::Save(text)) if text.contains("[DECISION]")));
+    let mut stop = || workspace.capture().stop(&project.env, &turn("s", &path, AskPolicy::Yes)).unwrap();
+    let Some(StopRequest::Save(text)) = stop() else { panic!("it does not ask") };
+    assert!(text.contains(&format!("1. decision (transcript line 2): \"{DECIDES}\"")), "{text}");
+    assert!(
+        text.contains("lorelane consolidate commit - --session s <<'EOF'\nitem: 1\ncategory: decision\n")
+    );
     let captures = StopContext::open(&project.env, &project.env.cwd).captures;
     let item = captures.load("s").unwrap().items.remove(0);
     assert_eq!((item.category, item.origin.at), (Category::Decision, TranscriptPosition::Line(2)));
-    assert_eq!(item.origin.session, "s");
-    // The same words again are nothing new; more of them are kept, and nobody is asked twice.
-    assert_eq!(stop(AskPolicy::Yes), None);
-    let more = DECIDES.replace("pnpm", "vite").replace('\n', "\\n");
-    let line = format!("{{\"type\":\"user\",\"message\":{{\"content\":\"{more}\"}}}}\n");
-    fs::OpenOptions::new().append(true).open(&path).unwrap().write_all(line.as_bytes()).unwrap();
-    assert_eq!(stop(AskPolicy::Yes), None);
+    assert_eq!((item.origin.session.as_str(), item.number, item.asked), ("s", 1, true));
+    // The same words again are nothing new; others wait, and nobody is asked twice.
+    assert_eq!(stop(), None);
+    add("user", &DECIDES.replace("pnpm", "vite"));
+    assert_eq!(stop(), None);
     let capture = captures.load("s").unwrap();
-    assert_eq!(
-        capture.items.iter().map(|item| item.origin.at).collect::<Vec<_>>(),
-        [TranscriptPosition::Line(2), TranscriptPosition::Line(3)]
-    );
+    let places: Vec<_> = capture.items.iter().map(|item| (item.number, item.origin.at, item.asked)).collect();
+    assert_eq!(places, [(1, TranscriptPosition::Line(2), true), (2, TranscriptPosition::Line(3), false)]);
     assert_eq!((capture.asked, capture.stage), (true, AskStage::Pending));
+    // What the user asks to remember is asked about once more, and only once.
+    add("user", "Remember that staging is down on Mondays");
+    assert!(
+        matches!(stop(), Some(StopRequest::Save(text)) if text.contains("\nitem: 3\n") && !text.contains("item: 2"))
+    );
+    add("user", "Remember that staging is up on Tuesdays");
+    assert_eq!(stop(), None);
+    // What is taken back does not wait.
+    add("assistant", "Noted.");
+    add("user", "never mind, it is down then too");
+    assert_eq!(stop(), None);
+    let open: Vec<u64> = captures.load("s").unwrap().open_items().map(|item| item.number).collect();
+    assert_eq!(open, [1, 2, 3]);
+}
+
+#[test]
+fn what_a_memory_says_already_is_not_asked_for_and_what_speaks_against_it_may_replace_it() {
+    let project = Project::new("{}");
+    let lane = project.env.cwd.join(".claude/memory/preferences");
+    fs::create_dir_all(&lane).unwrap();
+    let record = r#"{"schema_version": "1.0", "category": "preference", "id": "use-npm", "title": "Use npm, not pnpm", "record_status": "active",
+        "created_at": "2026-03-01T12:00:00Z", "updated_at": "2026-03-01T12:00:00Z", "tags": ["npm"],
+        "content": {"topic": "packages", "value": "we use npm for all packages, not pnpm", "reason": "r", "strength": "default"}, "changes": []}"#;
+    fs::write(lane.join("use-npm.json"), record).unwrap();
+    let stop = |session: &str, text: &str| {
+        let path = project.transcript(&format!("{text}\n"));
+        fs::OpenOptions::new()
+            .append(true)
+            .open(&path)
+            .unwrap()
+            .write_all(line("assistant", "You're right.").as_bytes())
+            .unwrap();
+        project.open().capture().stop(&project.env, &turn(session, &path, AskPolicy::Yes)).unwrap()
+    };
+    assert_eq!(stop("same", "No, we use npm for all packages, not pnpm"), None);
+    assert_eq!(project.open().files().captures().load("same"), None);
+    let Some(StopRequest::Save(text)) = stop("other", "No, we use pnpm for all packages, not npm") else {
+        panic!("it does not ask")
+    };
+    assert!(
+        text.contains("it may replace preference/use-npm")
+            && text.contains("\nsupersedes: preference/use-npm\n"),
+        "{text}"
+    );
 }
 
 #[test]
@@ -99,9 +156,8 @@ fn nobody_is_asked_who_is_not_there() {
         if let Some(var) = var {
             project.env.vars.insert("LORELANE_STOP_UNATTENDED".to_owned(), var.to_owned());
         }
-        let spoken = TranscriptSource::Last { assistant: DECIDES };
-        let turn =
-            Turn { client: "gemini", session: "s", transcript: spoken, may_ask: AskPolicy::Unattended };
+        let path = project.transcript(DECIDES);
+        let turn = turn("s", &path, AskPolicy::Unattended);
         project.open().settings().trust().unwrap();
         let mut workspace = project.open();
         assert_eq!(workspace.capture().stop(&project.env, &turn).unwrap().is_some(), asked, "{toml} {var:?}");
@@ -111,13 +167,12 @@ fn nobody_is_asked_who_is_not_there() {
 
 /// The lines of a transcript in which a client tells who is there, and then something is decided.
 fn attended(project: &Project, client: &str, tells: &str) -> PathBuf {
-    let said = DECIDES.replace('\n', "\\n");
     let decided = match client {
         "codex" => format!(
-            r#"{{"type":"response_item","payload":{{"type":"message","role":"assistant","content":[{{"type":"output_text","text":"{said}"}}]}}}}"#
+            r#"{{"type":"response_item","payload":{{"type":"message","role":"user","content":[{{"type":"input_text","text":"{DECIDES}"}}]}}}}"#
         ),
-        "gemini" => format!(r#"{{"id":"a","type":"gemini","content":"{said}"}}"#),
-        _ => format!(r#"{{"type":"assistant.message","data":{{"content":"{said}"}}}}"#),
+        "gemini" => format!(r#"{{"id":"a","type":"user","content":"{DECIDES}"}}"#),
+        _ => format!(r#"{{"type":"user.message","data":{{"content":"{DECIDES}"}}}}"#),
     };
     let path = project.temp.0.join(format!("{client}.jsonl"));
     fs::write(&path, format!("{tells}\n{decided}\n")).unwrap();
@@ -185,8 +240,7 @@ fn what_a_transcript_did_not_have_at_the_stop_is_read_at_the_next_start() {
         pending.into_iter().map(|capture| (capture.session, capture.items.len())).collect::<Vec<_>>()
     };
     assert_eq!(pending(), [], "it is not written yet");
-    let said = DECIDES.replace('\n', "\\n");
-    let answer = format!("{{\"type\":\"assistant.message\",\"data\":{{\"content\":\"{said}\"}}}}\n");
+    let answer = format!("{{\"type\":\"user.message\",\"data\":{{\"content\":\"{DECIDES}\"}}}}\n");
     fs::write(&path, format!("{asked}{answer}")).unwrap();
     assert_eq!(pending(), [("s".to_owned(), 1)]);
     assert_eq!(project.open().files().captures().take_unread(), [], "it is read once");
@@ -198,16 +252,36 @@ fn what_a_transcript_did_not_have_at_the_stop_is_read_at_the_next_start() {
 
 #[test]
 fn the_settings_say_what_is_looked_for() {
-    let debt = "TODO for now\nhack because of cost";
-    let both = format!("{DECIDES}\n\n\n\n\n\n{debt}");
+    let both = format!("{DECIDES}\n\nFor now we skip the retry logic, we should add it later.");
     for (config, expected) in [
         ("{}", vec![Category::Decision, Category::TechDebt]),
         (r#"{"triage": {"enabled": false}}"#, vec![]),
-        (r#"{"triage": {"thresholds": {"decision": 0.9}}}"#, vec![Category::TechDebt]),
+        // The thresholds are those of the `claude-memory` scripts, for `compat`.
+        (r#"{"triage": {"thresholds": {"decision": 0.9}}}"#, vec![Category::Decision, Category::TechDebt]),
         (r#"{"categories": {"decision": {"enabled": false}}}"#, vec![Category::TechDebt]),
         (r#"{"categories": {"tech_debt": {"auto_capture": false}}}"#, vec![Category::Decision]),
     ] {
-        assert_eq!(Project::new(config).found(&both, &[]), expected, "{config}");
+        assert_eq!(Project::new(config).found("s", &both), expected, "{config}");
+    }
+}
+
+// A summary interrupted the session, and every later stop found another one.
+#[test]
+fn a_long_session_waits_for_its_summary_and_nobody_is_asked_for_it() {
+    let project = Project::new("{}");
+    let path = project.temp.0.join("transcript.jsonl");
+    let tool = "{\"type\":\"assistant\",\"message\":{\"content\":[{\"type\":\"tool_use\",\"name\":\"Bash\",\"input\":{}}]}}\n";
+    fs::write(&path, format!("{}{}", line("user", "look at it"), tool.repeat(30))).unwrap();
+    for _ in 0..2 {
+        let stopped = project.open().capture().stop(&project.env, &turn("s", &path, AskPolicy::Yes)).unwrap();
+        assert_eq!(stopped, None);
+        let capture = project.open().files().captures().load("s").unwrap();
+        assert_eq!(
+            capture.items.iter().map(|item| item.category).collect::<Vec<_>>(),
+            [Category::SessionSummary]
+        );
+        assert!(!capture.asked);
+        fs::write(&path, format!("{}{}", line("user", "look at it again"), tool.repeat(40))).unwrap();
     }
 }
 
@@ -220,16 +294,8 @@ fn what_a_full_category_cannot_take_waits() {
         "created_at": "2026-03-01T12:00:00Z", "updated_at": "2026-03-01T12:00:00Z", "tags": ["x"],
         "content": {"status": "accepted", "context": "c", "decision": "d", "rationale": ["r"]}, "changes": []}"#;
     fs::write(lane.join("a.json"), record).unwrap();
-    let conversation = Conversation::from_texts(None, Some(DECIDES));
-    let triaged = project.open().capture().triage(conversation, "s", &[]).unwrap();
-    assert_eq!(triaged.items, []);
-    assert!(matches!(triaged.full.as_slice(), [item] if item.category == Category::Decision));
-    let turn = Turn {
-        client: "gemini",
-        session: "s",
-        transcript: TranscriptSource::Last { assistant: DECIDES },
-        may_ask: AskPolicy::Yes,
-    };
+    let path = project.transcript(DECIDES);
+    let turn = turn("s", &path, AskPolicy::Yes);
     let said = || project.open().capture().stop(&project.env, &turn).unwrap();
     assert!(matches!(said(), Some(StopRequest::Full(text)) if text.contains("[DECISION] on hold")));
     assert_eq!(said(), None, "it is said once");
@@ -252,31 +318,83 @@ fn a_folder_that_a_client_was_given_may_hold_transcripts() {
 #[test]
 fn nothing_is_learned_from_what_lorelane_showed() {
     let project = Project::new("{}");
-    let shown = ["use pnpm because links are strict".to_owned()];
-    assert_eq!(project.found(DECIDES, &[]), [Category::Decision]);
-    assert_eq!(project.found(DECIDES, &shown), []);
+    assert_eq!(project.found("plain", DECIDES), [Category::Decision]);
     let fenced = format!("<lorelane-memory a=\"b\">{DECIDES}</lorelane-memory>");
-    assert_eq!(project.found(&fenced, &[]), []);
+    assert_eq!(project.found("fenced", &fenced), []);
 }
 
 #[test]
 fn what_came_of_these_words_and_was_rejected_is_not_found_again() {
     let project = Project::new("{}");
+    assert_eq!(project.found("one", DECIDES), [Category::Decision]);
     let mut workspace = project.open();
-    let triaged =
-        workspace.capture().triage(Conversation::from_texts(None, Some(DECIDES)), "s", &[]).unwrap();
-    let mut capture = Capture::new("s", "claude-code", workspace.now());
-    capture.take(triaged.items, None, false, workspace.now());
-    workspace.files().captures().save(&capture).unwrap();
     let answer = r#"{"category": "decision", "action": "CREATE", "verdict": "PASS", "draft": {"title": "Use pnpm",
         "tags": ["npm"], "content": {"context": "c", "decision": "d", "rationale": ["r"]}}}"#;
     let answers = vec![consolidate::read(answer).unwrap()];
     let report = workspace.capture().consolidate(answers, None, false).unwrap().unwrap();
     let ItemOutcome::Saved { address, .. } = &report.ends[0].how else { panic!("{report:?}") };
     workspace.changes().reject(address, "nobody uses it").unwrap();
-    assert_eq!(project.found(DECIDES, &[]), []);
+    assert_eq!(project.found("two", DECIDES), []);
     workspace.changes().undo().unwrap();
-    assert_eq!(project.found(DECIDES, &[]), [Category::Decision]);
+    assert_eq!(project.found("three", DECIDES), [Category::Decision]);
+}
+
+#[test]
+fn what_was_rejected_in_the_inbox_does_not_come_back_in_other_words() {
+    let project = Project::new("{}");
+    let rule = "Make sure to run the unit tests before each commit.";
+    assert_eq!(project.found("one", rule), [Category::Preference]);
+    let mut workspace = project.open();
+    let (entries, _) = workspace.capture().inbox().unwrap();
+    let action = InboxAction::Reject { because: "only for this release" };
+    workspace.capture().conclude(&entries[0], action, false).unwrap();
+    assert_eq!(workspace.capture().inbox().unwrap().0.len(), 0);
+    assert_eq!(project.found("two", "please make sure to always run unit tests before every commit"), []);
+    let other = "Make sure to update the changelog before each release.";
+    assert_eq!(project.found("three", other), [Category::Preference]);
+}
+
+#[test]
+fn what_is_accepted_becomes_a_memory_and_what_says_the_same_goes_with_it() {
+    let project = Project::new("{}");
+    let rule = "Make sure to run the unit tests before each commit.";
+    assert_eq!(project.found("one", rule), [Category::Preference]);
+    assert_eq!(
+        project.found("two", "please make sure to always run unit tests before every commit"),
+        [Category::Preference]
+    );
+    let mut workspace = project.open();
+    let (entries, _) = workspace.capture().inbox().unwrap();
+    assert_eq!((entries.len(), entries[0].queued.repeats.len()), (1, 1));
+    let report = workspace
+        .capture()
+        .conclude(&entries[0], InboxAction::Accept { draft: None }, false)
+        .unwrap()
+        .unwrap();
+    let ItemOutcome::Saved { address, .. } = &report.ends[0].how else { panic!("{report:?}") };
+    assert_eq!(address.to_string(), "preference/make-sure-to-run-the-unit-tests-before-each-commit");
+    assert_eq!(workspace.capture().inbox().unwrap().0.len(), 0);
+    let memory = workspace.load(address).unwrap().memory;
+    assert!(memory.body.statement().contains("stated by the user on 2023-11-14"), "{:?}", memory.body);
+    // The next session says it again, and the memory says it already.
+    let path = project.transcript(rule);
+    assert_eq!(workspace.capture().stop(&project.env, &turn("three", &path, AskPolicy::Yes)).unwrap(), None);
+}
+
+#[test]
+fn a_session_start_announces_what_waits_once() {
+    let project = Project::new("{}");
+    assert!(project.open().capture().first_hint("s").unwrap());
+    assert!(!project.open().capture().first_hint("t").unwrap(), "once per project");
+    assert_eq!(project.open().capture().announce("s").unwrap(), 0);
+    project.found("one", DECIDES);
+    assert_eq!(project.open().capture().announce("s").unwrap(), 1);
+    assert_eq!(project.open().capture().announce("t").unwrap(), 0);
+    project.found("two", "For now we skip the retry logic, we should add it later.");
+    assert_eq!(project.open().capture().announce("u").unwrap(), 2);
+    let off = Project::new("{}");
+    fs::write(off.env.cwd.join("lorelane.toml"), "[briefing]\nhint = false\n").unwrap();
+    assert!(!off.open().capture().first_hint("s").unwrap());
 }
 
 #[test]

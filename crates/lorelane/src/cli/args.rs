@@ -5,8 +5,9 @@
 
 use super::{
     append, archive, bench, candidate, compat, completions, config, consolidate, create, doctor, duplicates,
-    edit, forget, gc, graph, hook, init, links, list, log, mcp, merge, model, notes, pin, reindex, reject,
-    related, restore, retire, search, setup, show, status, supersede, tour, trust, undo, unpin, update, why,
+    edit, forget, gc, graph, hook, inbox, init, links, list, log, mcp, merge, model, notes, pin, reindex,
+    reject, related, restore, retire, search, setup, show, status, supersede, tour, trust, undo, unpin,
+    update, why,
 };
 use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
 use std::ffi::OsString;
@@ -38,8 +39,8 @@ pub const GROUPS: [(&str, &[&str]); 4] = [
     (
         "Everyday",
         &[
-            "init", "tour", "create", "show", "edit", "update", "list", "search", "links", "related", "pin",
-            "unpin", "why",
+            "init", "tour", "create", "show", "edit", "update", "list", "search", "inbox", "links",
+            "related", "pin", "unpin", "why",
         ],
     ),
     (
@@ -116,6 +117,7 @@ pub enum Command {
     Hook(hook::HookArgs),
     #[command(subcommand)]
     Consolidate(consolidate::ConsolidateCommand),
+    Inbox(inbox::InboxArgs),
     Candidate(candidate::CandidateArgs),
     Compat(compat::CompatArgs),
     Completions(completions::CompletionsArgs),

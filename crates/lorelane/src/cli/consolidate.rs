@@ -6,8 +6,7 @@ use super::{CliError, CliResult, Exit, Session, output};
 use crate::view::{CommitView, DATA, NoWorkView, WorkView, candidate_of, fields_line};
 use clap::Subcommand;
 use lorelane_core::candidate::Action;
-use lorelane_core::capture::session_option;
-use lorelane_core::consolidate::{self, AgentAnswer, UnusableItem};
+use lorelane_core::consolidate::{self, AgentAnswer, UnusableItem, session_option};
 use lorelane_core::json::JsonFormat;
 use lorelane_core::memory::Category;
 use lorelane_core::refusal::FieldFault;
@@ -100,13 +99,13 @@ fn page(work: &DraftRequest, verifier: &str) -> String {
         page.push_str(&section(task));
     }
     let Some(first) = work.tasks.first() else { return page };
-    let example = consolidate::example(&work.session, first.item.category, candidate_of(first));
+    let example = consolidate::example(&work.session, &first.item, candidate_of(first));
     let _ = write!(
         page,
-        "\nAnswer for each category with one JSON object, in its answer file or all of them as {{\"session\": …, \"items\": […]}}:\n\
+        "\nAnswer for each item with one JSON object, in its answer file or all of them as {{\"session\": …, \"items\": […]}}:\n\
          {}\n\
          Give target and revision with UPDATE and DELETE only. An UPDATE has only the fields that change; lists are given in full, tags are added. If the draft replaces another memory, give that one's address as supersedes.\n\
-         Verify each draft against its context with {verifier}: PASS, ADVISORY (saved, with its issues) or FAIL (not saved). An item without a verdict is refused.\n\
+         Verify each draft against its context with {verifier}: PASS, ADVISORY (saved, with its issues) or FAIL (not saved). An item without a verdict is refused, unless the request at the stop quoted it.\n\
          Then run `lorelane consolidate commit{}`: it reads the answer files, or the FILEs that you pass, or standard input with `-`.\n",
         example.render(JsonFormat::LINE),
         session_option(&work.session)
@@ -116,12 +115,24 @@ fn page(work: &DraftRequest, verifier: &str) -> String {
 
 fn section(task: &Task) -> String {
     let category = task.item.category;
-    let mut text = format!("\n## {category} (score {:.2}, draft with {})\n", task.item.score, task.model);
+    let mut text = format!(
+        "\n## {}: {} (score {:.2}, draft with {})\n",
+        task.item.number,
+        task.item.kind_name(),
+        task.item.score,
+        task.model
+    );
+    if task.item.kind_name() != category.name() {
+        let _ = writeln!(text, "saved as: {category}, or decision if it is about the product");
+    }
+    if let Some(old) = &task.supersedes {
+        let _ = writeln!(text, "it may contradict {old}: if so, give that address as supersedes");
+    }
     if let Some(description) = &task.description {
         let _ = writeln!(text, "belongs here: {}", escaped(&one_line(description), usize::MAX));
     }
     for snippet in &task.item.snippets {
-        let _ = writeln!(text, "- {}", escaped(&one_line(snippet), 120));
+        let _ = writeln!(text, "- {}", escaped(&one_line(snippet), 300));
     }
     let _ = writeln!(text, "context file: {}", task.context_file.display());
     let _ = writeln!(text, "answer file: {}", task.draft_file.display());
@@ -212,7 +223,7 @@ fn listed(faults: &[FieldFault]) -> String {
 }
 
 /// Prints a line for each item to stdout, errors and hints to stderr.
-fn print_results(report: &ConsolidationReport, dry_run: bool) {
+pub(super) fn print_results(report: &ConsolidationReport, dry_run: bool) {
     let would = if dry_run { "would " } else { "" };
     let mut text = String::new();
     for end in &report.ends {

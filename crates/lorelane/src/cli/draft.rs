@@ -19,6 +19,11 @@ impl EditedDraft {
     pub(super) fn is_untouched(&self) -> bool {
         !self.touched
     }
+
+    /// Removes the draft, whose edits are saved elsewhere.
+    pub(super) fn discard(self) {
+        drafts::discard(&self.path);
+    }
 }
 
 pub(super) fn edited(

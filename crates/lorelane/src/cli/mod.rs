@@ -18,6 +18,7 @@ mod forget;
 mod gc;
 mod graph;
 mod hook;
+mod inbox;
 mod init;
 mod input;
 mod links;
@@ -250,6 +251,7 @@ fn dispatch(session: &Session<'_>, command: &Command) -> CliResult {
         Command::Mcp(_) => mcp::run(),
         Command::Hook(_) => hook::run(),
         Command::Consolidate(command) => consolidate::run(session, command),
+        Command::Inbox(args) => inbox::run(session, args),
         Command::Candidate(args) => candidate::run(session, args),
         Command::Compat(_) => compat::run(),
         Command::Completions(args) => completions::run(args, args::command()),

@@ -62,6 +62,11 @@ pub(super) fn run(session: &Session<'_>) -> CliResult {
     let [active, retired, archived] = Status::ALL.map(|status| seen.count(status, |_| true));
     let _ = writeln!(text, "{:<16}{active:>8}{retired:>9}{archived:>10}", "all");
     let _ = writeln!(text, "\npinned   {}", seen.pinned);
+    if seen.waiting > 0 {
+        let waits = if seen.waiting == 1 { "waits" } else { "wait" };
+        let items = output::count(seen.waiting, "item", "items");
+        let _ = writeln!(text, "inbox    {items} {waits}: run `lorelane inbox`");
+    }
     let listing = match seen.listing {
         Sync::InSync { entries: 1 } => "in sync (1 entry)".to_owned(),
         Sync::InSync { entries } => format!("in sync ({entries} entries)"),

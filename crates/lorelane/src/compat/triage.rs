@@ -64,6 +64,7 @@ fn asked(env: &Env) -> Option<ScriptOutput> {
     }
     // Only that it asked is stored, not the findings: nothing would tell it what the agent saved.
     remember(&captures, session, env.now);
+    captures.clear_away(policy.inbox_keep_days(), env.now);
     let context = |finding: &TriageFinding| {
         let text = context(finding, activity, policy.description(finding.category));
         let name = format!("context-{}.txt", finding.category);
@@ -82,7 +83,7 @@ fn passes(captures: &Captures, session: &str, now: Timestamp) -> bool {
     let Some(mut capture) = captures.load(session).filter(|capture| capture.asked) else { return false };
     capture.asked = false;
     // If this fails, the session may stop once more without being asked.
-    let _ = captures.save(&capture);
+    let _ = captures.save(&mut capture);
     (0..PASS_SECONDS).contains(&(now.0 - capture.at.0))
 }
 
@@ -90,7 +91,7 @@ fn remember(captures: &Captures, session: &str, now: Timestamp) {
     let mut capture = captures.load(session).unwrap_or_else(|| Capture::new(session, "compat", now));
     (capture.asked, capture.stage, capture.at) = (true, AskStage::Asked, now);
     // If this fails, `stop_hook_active` still keeps the agent from being asked forever.
-    let _ = captures.save(&capture);
+    let _ = captures.save(&mut capture);
 }
 
 fn request(findings: &[TriageFinding], policy: &Policy, data: &TriageData<'_>) -> String {

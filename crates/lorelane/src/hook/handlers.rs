@@ -69,7 +69,10 @@ fn standing(env: &Env, call: &HookCall) -> Result<HookAnswer, Failure> {
     if let Err(failure) = workspace.capture().capture_unread(env) {
         log(env, call, &failure);
     }
-    let standing = workspace.reminders().standing()?;
+    let mut standing = workspace.reminders().standing()?;
+    workspace.capture().drop_expired(env, &name(call));
+    standing.waiting = workspace.capture().announce(&call.facts.session)?;
+    standing.hint = workspace.capture().first_hint(&call.facts.session)?;
     update_act_map(env, call, &mut workspace);
     let told = standing.text(workspace.policy());
     if told.text.is_empty() {
@@ -157,17 +160,16 @@ fn capture(env: &Env, call: &HookCall, may_ask: AskPolicy) -> Result<HookAnswer,
             TranscriptSource::Transcript { path, format, last: &facts.last_message }
         }
         _ if facts.last_message.is_empty() => return Ok(HookAnswer::Nothing),
-        _ => TranscriptSource::Last { assistant: &facts.last_message },
+        _ => TranscriptSource::Last { human: &facts.prompt, assistant: &facts.last_message },
     };
     let turn = Turn { client: call.client.name(), session: &facts.session, transcript: spoken, may_ask };
     let mut workspace = open(env, call)?;
     let captured = match (workspace.capture().stop(env, &turn), spoken) {
-        // The payload has the last message: it is captured even if the transcript cannot be read.
+        // The payload may have the last messages: they are read even if the transcript cannot be.
         (Err(failure), TranscriptSource::Transcript { last, .. }) if !last.is_empty() => {
             log(env, call, &failure);
-            workspace
-                .capture()
-                .stop(env, &Turn { transcript: TranscriptSource::Last { assistant: last }, ..turn })
+            let transcript = TranscriptSource::Last { human: &facts.prompt, assistant: last };
+            workspace.capture().stop(env, &Turn { transcript, ..turn })
         }
         (captured, _) => captured,
     };

@@ -13,6 +13,7 @@ pub struct StatusView<'s> {
     categories: Members<&'static str, CountsView>,
     notes: CountsView,
     pinned: usize,
+    inbox: usize,
     listing: &'static str,
     health: &'static str,
     attention: &'s [String],
@@ -44,6 +45,7 @@ impl<'s> StatusView<'s> {
             categories: of_categories(seen).collect(),
             notes: of_notes(seen),
             pinned: seen.pinned,
+            inbox: seen.waiting,
             listing: match seen.listing {
                 Sync::InSync { .. } => "in_sync",
                 Sync::Missing => "missing",
@@ -98,14 +100,13 @@ impl<'s> ProjectView<'s> {
         attention: Vec<String>,
         findings: Option<&'s [Finding]>,
     ) -> ProjectView<'s> {
-        let captures = workspace.files().captures().pending();
         ProjectView {
             project: path_text(workspace.project()),
             reindexed,
             health: health(attention.is_empty() && findings.is_none_or(<[Finding]>::is_empty)),
             counts: of_categories(seen).chain([("notes", of_notes(seen))]).collect(),
             pinned: seen.pinned,
-            waiting_to_be_saved: captures.iter().map(|capture| capture.open_items().count()).sum(),
+            waiting_to_be_saved: seen.waiting,
             attention,
             findings: findings.map(|findings| findings.iter().map(FindingView::of).collect()),
         }

@@ -43,6 +43,8 @@ const KEYS: &[&str] = &[
     "briefing.max_tokens",
     "briefing.min_relevance",
     "briefing.act_max_tokens",
+    "briefing.hint",
+    "inbox.keep_days",
     "stop.unattended",
     "notes.enabled",
     "notes.storage",

@@ -99,6 +99,9 @@ fn every_command_line_in_the_documents_can_be_typed() {
                 "config" | "compat" | "consolidate" | "model" | "notes" => {
                     words.iter().take(2).cloned().collect()
                 }
+                "inbox" if words.get(1).is_some_and(|word| INBOX.contains(&word.as_str())) => {
+                    words.iter().take(2).cloned().collect()
+                }
                 _ => vec![command],
             };
             let known = known.entry(path.clone()).or_insert_with(|| options(&path));
@@ -474,11 +477,16 @@ fn paths_of(command: &str) -> Vec<Vec<String>> {
         "consolidate" => &["prepare", "commit"],
         "model" => &["add", "list", "learn", "remove"],
         "notes" => &["move"],
+        "inbox" => &INBOX,
         "compat" => &["memory_write", "memory_candidate", "memory_index", "memory_triage"],
         _ => return vec![vec![command.to_owned()]],
     };
-    below.iter().map(|word| vec![command.to_owned(), (*word).to_owned()]).collect()
+    let own = (command == "inbox").then(|| vec![command.to_owned()]);
+    own.into_iter().chain(below.iter().map(|word| vec![command.to_owned(), (*word).to_owned()])).collect()
 }
+
+/// What `inbox` can be followed by; it can also stand alone.
+const INBOX: [&str; 3] = ["accept", "reject", "drop"];
 
 /// The options that the help of a command names.
 fn options(path: &[String]) -> BTreeSet<String> {

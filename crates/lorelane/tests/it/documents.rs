@@ -153,7 +153,7 @@ fn commands_print_the_fields_that_machines_know() {
         undo
             {v number, receipt number, at text, dry_run bool, outcomes []}
         status
-            {v number, project text, categories {session_summary {active number, retired number, archived number}, decision {active number, retired number, archived number}, runbook {active number, retired number, archived number}, constraint {active number, retired number, archived number}, tech_debt {active number, retired number, archived number}, preference {active number, retired number, archived number}}, notes {active number, retired number, archived number}, pinned number, listing text, health text, attention [], held_back [], trusted [], folders [{path text, holds text}]}
+            {v number, project text, categories {session_summary {active number, retired number, archived number}, decision {active number, retired number, archived number}, runbook {active number, retired number, archived number}, constraint {active number, retired number, archived number}, tech_debt {active number, retired number, archived number}, preference {active number, retired number, archived number}}, notes {active number, retired number, archived number}, pinned number, inbox number, listing text, health text, attention [], held_back [], trusted [], folders [{path text, holds text}]}
         doctor
             {v number, findings [], notes []}
         reindex --dry-run
@@ -239,12 +239,12 @@ fn consolidation_prints_the_fields_that_machines_know() {
         .collect();
     expect![[r#"
         consolidate prepare
-            {v number, session text, client text, parallel bool, waiting number, verification_model text, note text, tasks [{category text, score number, description null, snippets [text], model text, context_file text, draft_file text, candidate {path text, title text, tags [text], excerpt {title text, record_status text, tags [text], last_change_summary text, key_fields {context text, decision text, rationale text}}, address text, revision text}, allowed [text], vetoes_by_action {DELETE [text]}, fields [{name text, kind text, required bool, max number}], answer {session text, category text, action text, target text, revision text, draft {title text, tags [text], content {context text, decision text, rationale [text]}}, reason text, verdict text, issues []}}], commit text}
-        {v number, dry_run bool, items [{session text, category text, did text, address text, why text, receipt null, issues [text]}], open number}
-        {v number, dry_run bool, items [{session text, category text, did text, issues [text]}], open number}
-        {v number, dry_run bool, items [{session text, category text, did text, why text}], open number}
-        {v number, dry_run bool, items [{session text, category text, did text, faults [{field text, expected text, got text, fix text}]}], open number}
-        {v number, dry_run bool, items [{session text, category text, did text, why text, hint text}], open number}
+            {v number, session text, client text, parallel bool, waiting number, verification_model text, note text, tasks [{item number, category text, kind text, score number, description null, snippets [text], asked [], model text, context_file text, draft_file text, candidate {path text, title text, tags [text], excerpt {title text, record_status text, tags [text], last_change_summary text, key_fields {context text, decision text, rationale text}}, address text, revision text}, allowed [text], vetoes_by_action {DELETE [text]}, fields [{name text, kind text, required bool, max number}], answer {session text, item number, category text, action text, target text, revision text, draft {title text, tags [text], content {context text, decision text, rationale [text]}}, reason text, verdict text, issues []}}], commit text}
+        {v number, dry_run bool, items [{session text, item number, category text, did text, address text, why text, receipt null, issues [text]}], open number}
+        {v number, dry_run bool, items [{session text, item number, category text, did text, issues [text]}], open number}
+        {v number, dry_run bool, items [{session text, item number, category text, did text, why text}], open number}
+        {v number, dry_run bool, items [{session text, item null, category text, did text, faults [{field text, expected text, got text, fix text}]}], open number}
+        {v number, dry_run bool, items [{session text, item null, category text, did text, why text, hint text}], open number}
     "#]].assert_eq(&format!("{prepared}{ends}"));
 }
 

@@ -1,8 +1,9 @@
 //! The hooks, called as clients call them.
 
-use crate::scratch::{DECISION, Said, Scratch, USE_JWT, without_ids};
+use crate::scratch::{DECISION, Said, Scratch, USE_JWT};
 use expect_test::{Expect, expect};
-use lorelane_core::capture::{Capture, CapturedItem, TranscriptPosition};
+use lorelane_core::capture::{Capture, CapturedItem};
+use lorelane_core::conversation::TranscriptPosition;
 use lorelane_core::json::{Json, JsonFormat};
 use lorelane_core::memory::Category;
 use std::fs;
@@ -532,7 +533,7 @@ fn the_keys_of_retrieval_and_briefing_act() {
 }
 
 /// A turn in which something was decided, as Claude Code writes it down.
-const DECIDED: &str = "We decided to use pnpm over npm because the workspace links are strict.\\nWe chose it instead of yarn due to the lockfile size.";
+const DECIDED: &str = "We decided to use pnpm over npm because the workspace links are strict.";
 
 impl Scratch {
     fn transcript_with(&self, lines: &[String]) -> Json {
@@ -557,12 +558,10 @@ impl Scratch {
     }
 
     pub fn decided(&self) {
-        let text = format!(
-            r#"{{"type":"assistant","message":{{"id":"m1","content":[{{"type":"text","text":"{DECIDED}"}}]}}}}"#
-        );
         self.transcript_with(&[
-            r#"{"type":"user","message":{"content":"which package manager?"}}"#.to_owned(),
-            text,
+            r#"{"type":"assistant","message":{"id":"m1","content":[{"type":"text","text":"which package manager?"}]}}"#
+                .to_owned(),
+            format!(r#"{{"type":"user","message":{{"content":"{DECIDED}"}}}}"#),
         ]);
     }
 }
@@ -571,23 +570,28 @@ impl Scratch {
 fn a_stop_asks_once_for_what_was_decided() {
     let scratch = Scratch::with_store();
     scratch.decided();
-    let said = scratch.stop_hook(&[], &[]).expect(2);
-    assert!(said.out.is_empty() && said.err.len() < 2_048, "{said:?}");
+    let said = scratch.stop_hook(&[], &[]).asked();
+    assert!(said.len() < 1_500, "{said}");
     check(
-        &without_ids(&said.err),
+        &said,
         &expect![[r#"
-            lorelane: this session has something worth remembering.
-            - [DECISION] We decided to use pnpm over npm because the workspace links are strict. (score 0.53)
-            These are hints from keywords; leave out what is not worth keeping. Before you stop:
-            1. run `lorelane consolidate prepare --session s-1` and read what it prints
-            2. write the drafts it asks for
-            3. run `lorelane consolidate commit --session s-1`
-            More context for each: ~/home/state/projects/ID/captures/s-1-da3b5702f8eefc39.json
-        "#]],
+        lorelane: this session has something worth remembering.
+        1. decision (transcript line 2): "We decided to use pnpm over npm because the workspace links are strict."
+        Fixed rules picked these words; you judge. Keep what a teammate should still know next month. Save with one command: fill in every …, or write only `item: N` and `action: noop` for what is not worth keeping.
+        lorelane consolidate commit - --session s-1 <<'EOF'
+        item: 1
+        category: decision
+        title: …
+        tags: …
+        context: …
+        decision: …
+        rationale: …
+        EOF
+    "#]],
     );
     assert_eq!(scratch.stop_hook(&[], &[]).expect(0).text(), "");
     // Our own request may come back as a prompt.
-    assert_eq!(scratch.prompt_hook(&said.err), "");
+    assert_eq!(scratch.prompt_hook(&said), "");
     assert_eq!(scratch.hook_log(), "");
 }
 
@@ -606,29 +610,30 @@ fn a_trial_is_neither_asked_nor_kept() {
     let kept = |name: &str| scratch.tree().into_keys().any(|path| path.contains(name));
     assert!(!kept("captures/") && !kept("ledger"));
     // The same words in a session of somebody are.
-    scratch.stop_hook(&[], &[]).expect(2);
+    scratch.stop_hook(&[], &[]).asked();
     assert!(kept("captures/"));
 }
 
 #[test]
 fn what_was_settled_is_not_found_again_in_a_session_that_grew_beyond_what_is_read() {
     let scratch = Scratch::with_store();
-    let say = |number: usize, text: &str| {
-        format!(
+    let say = |number: usize, text: &str| match text.starts_with("We") {
+        true => format!(r#"{{"type":"user","message":{{"content":"{text}"}}}}"#),
+        false => format!(
             r#"{{"type":"assistant","message":{{"id":"m{number}","content":[{{"type":"text","text":"{text}"}}]}}}}"#
-        )
+        ),
     };
     let mut lines: Vec<String> = (0..20).map(|number| say(number, "Looking at the code.")).collect();
     lines.push(say(20, DECIDED));
     scratch.transcript_with(&lines);
-    scratch.stop_hook(&[], &[]).expect(2);
+    scratch.stop_hook(&[], &[]).asked();
     let capture = scratch.capture_of("s-1");
     assert_eq!(capture.items[0].origin.at, TranscriptPosition::Line(21));
     scratch
         .lorelane_with_input("consolidate commit -", r#"{"category": "decision", "action": "NOOP"}"#)
         .expect(0);
     lines.extend((21..60).map(|number| say(number, "Looking at more of it.")));
-    lines.push(say(60, "We picked blue."));
+    lines.push(say(60, "We look at blue."));
     scratch.transcript_with(&lines);
     assert_eq!(scratch.stop_hook(&[], &[]).expect(0).text(), "");
     let capture = scratch.capture_of("s-1");
@@ -656,7 +661,7 @@ fn a_turn_that_goes_on_or_still_works_is_let_be() {
         Json::parse(r#"[{"id": "a", "status": "completed"}, {"id": "b", "status": "failed"}]"#).unwrap();
     for (session, tasks) in [("none", Json::List(Vec::new())), ("ended", ended)] {
         let members = [("session_id", Json::text(session)), ("background_tasks", tasks)];
-        scratch.stop_hook(&members, &[]).expect(2);
+        scratch.stop_hook(&members, &[]).asked();
     }
 }
 
@@ -668,14 +673,12 @@ fn nobody_is_asked_in_an_unattended_run_and_the_next_session_is_offered_it() {
         assert_eq!(scratch.stop_hook(&[], &vars).expect(0).text(), "");
     }
     let start = context(&scratch.hook("session-start", &[]).expect(0).out);
-    assert!(start.contains("Not saved yet from the session of 2026-03-01: decision."), "{start}");
+    assert!(start.contains("1 statement of an earlier session is not saved yet"), "{start}");
     let other = [("session_id", Json::text("s-2"))];
     let asked = [("CLAUDE_CODE_SESSION_ATTENDED", "0"), ("LORELANE_STOP_UNATTENDED", "ask")];
-    scratch.stop_hook(&other, &asked).expect(2);
+    scratch.stop_hook(&other, &asked).asked();
     scratch.set_toml("[stop]\nunattended = \"ask\"\n");
-    scratch
-        .stop_hook(&[("session_id", Json::text("s-3"))], &[("CLAUDE_CODE_SESSION_ATTENDED", "0")])
-        .expect(2);
+    scratch.stop_hook(&[("session_id", Json::text("s-3"))], &[("CLAUDE_CODE_SESSION_ATTENDED", "0")]).asked();
 }
 
 #[test]
@@ -686,7 +689,7 @@ fn before_a_compaction_and_at_the_end_it_is_only_kept() {
         let path = Json::text(scratch.folder.join("transcript.jsonl").to_str().unwrap());
         assert_eq!(scratch.hook(event, &[("transcript_path", path)]).expect(0).text(), "", "{event}");
         assert!(
-            context(&scratch.hook("session-start", &[]).expect(0).out).contains("Not saved yet"),
+            context(&scratch.hook("session-start", &[]).expect(0).out).contains("is not saved yet"),
             "{event}"
         );
         // What is pending was found already: the stop has nothing new to ask for.
@@ -703,14 +706,14 @@ fn nothing_is_learned_from_what_lorelane_showed() {
     );
     scratch.lorelane(&line).expect(0);
     assert!(scratch.prompt_hook("which pnpm rules are there for packages").contains(decision));
-    let said = format!(
-        r#"{{"type":"assistant","message":{{"id":"m1","content":[{{"type":"text","text":"{decision}.\nAs noted: {decision}."}}]}}}}"#
-    )
-    .replace('\n', "\\n");
+    let said = format!(r#"{{"type":"user","message":{{"content":"{decision}.\nAs noted: {decision}."}}}}"#)
+        .replace('\n', "\\n");
     scratch.transcript_with(&[said]);
     assert_eq!(scratch.stop_hook(&[], &[]).expect(0).text(), "");
-    // The same words in a session that was not told them are news.
-    scratch.stop_hook(&[("session_id", Json::text("another"))], &[]).expect(2);
+    // The same words in a session that was not told them would be news, but for the memory that says it already.
+    assert_eq!(scratch.stop_hook(&[("session_id", Json::text("a third"))], &[]).expect(0).text(), "");
+    scratch.lorelane("retire use-pnpm-for-packages").expect(0);
+    scratch.stop_hook(&[("session_id", Json::text("another"))], &[]).asked();
 }
 
 /// The last words came with the payload.
@@ -719,7 +722,8 @@ fn last_words_are_kept_though_the_transcript_cannot_be_read() {
     let scratch = Scratch::with_store();
     let members = [
         ("transcript_path", Json::text("/nowhere/transcript.jsonl")),
-        ("last_assistant_message", Json::text(DECIDED.replace("\\n", "\n"))),
+        ("prompt", Json::text(DECIDED)),
+        ("last_assistant_message", Json::text("Ok.")),
         ("session_id", Json::text("s-9")),
     ];
     scratch.stop_hook(&members, &[]);
@@ -744,7 +748,7 @@ fn a_full_category_is_said_to_the_person_once() {
     let stop = |session: &str| scratch.stop_hook(&[("session_id", Json::text(session))], &[]);
     assert_eq!(stop("s-2").expect(0).text(), "");
     scratch.configure(r#"{"max_memories_per_category": 2}"#);
-    stop("s-3").expect(2);
+    stop("s-3").asked();
     scratch.configure(r#"{"max_memories_per_category": 1}"#);
     assert!(stop("s-4").expect(0).out.contains("[DECISION] on hold"), "there was room meanwhile");
 }
@@ -968,6 +972,7 @@ fn what_git_brought_is_not_put_aside() {
 #[test]
 fn a_program_that_is_not_on_the_path_is_named_by_its_own() {
     let scratch = Scratch::with_jwt();
+    scratch.lorelane("pin use-jwt").expect(0);
     scratch.decided();
     let program = env!("CARGO_BIN_EXE_lorelane");
     let nowhere = scratch.folder.join("no-programs");
@@ -977,12 +982,14 @@ fn a_program_that_is_not_on_the_path_is_named_by_its_own() {
     let stopped = payload(&scratch, &[("transcript_path", transcript)]);
     for (event, payload, command) in [
         ("before-tool", &denied, "update decision/use-jwt"),
-        ("stop", &stopped, "consolidate prepare --session s-1"),
+        ("stop", &stopped, "consolidate commit - --session s-1"),
         ("session-start", &stopped, "show ADDRESS"),
     ] {
         let absent = scratch.hook_with("claude-code", event, payload, &nowhere);
         let program = program.replace(scratch.folder.to_str().unwrap(), "~");
-        assert!(absent.text().contains(&format!("`{program} {command}")), "{event}: {}", absent.text());
+        let quoted = absent.text().contains(&format!("`{program} {command}"));
+        let alone = absent.text().contains(&format!("\\n{program} {command}"));
+        assert!(quoted || alone, "{event}: {}", absent.text());
         assert!(!absent.text().contains("`lorelane "), "{event}: {}", absent.text());
     }
     // Codex runs commands in a login shell, where the PATH of its hooks says nothing (finding 19).

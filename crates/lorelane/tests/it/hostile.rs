@@ -304,6 +304,7 @@ fn typed(command: &str) -> Vec<String> {
         "setup" => &["setup --dry-run claude-code"],
         "trust" => &["trust", "trust --json", "trust --remove"],
         "consolidate" => &["consolidate prepare"],
+        "inbox" => &["inbox --explain", "inbox accept 1", "inbox reject 1 --because no", "inbox drop 1"],
         "candidate" => &["candidate decision --new-info 'we use JWT'"],
         "compat" => &[
             "compat memory_index --validate --root .claude/memory",
@@ -383,8 +384,8 @@ fn assert_unweakened(scratch: &Scratch, folder: &Path) {
     }
     let leak = format!("create decision --title Leak {DECISION} --set 'context=key AKIAQ3EGRIAAGZ6JHXWE'");
     assert!(run(&leak).err.contains("SECRET_ERROR"));
-    let decided = r"We decided to use pnpm over npm because the links are strict.\nWe chose it instead of yarn due to its size.";
-    let line = r#"{"type":"assistant","message":{"id":"m","content":[{"type":"text","text":"TEXT"}]}}"#;
+    let decided = "We decided to use pnpm over npm because the links are strict.";
+    let line = r#"{"type":"user","message":{"content":"TEXT"}}"#;
     fs::write(scratch.home().join("transcript.jsonl"), line.replace("TEXT", decided)).unwrap();
     for line in
         ["hook stop", "consolidate prepare", "status", "doctor", "config list", "compat memory_triage"]

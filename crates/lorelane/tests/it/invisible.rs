@@ -106,15 +106,11 @@ fn no_hook_says_what_nobody_sees() {
     let denial = scratch.hook("before-tool", &[("tool_name", Json::text("Write")), ("tool_input", input)]);
     assert!(denial.out.contains("\"deny\""), "{denial:?}");
     let transcript = scratch.folder.join("transcript.jsonl");
-    let decided = format!(
-        "We decided to use pnpm over npm because the workspace{} links are strict.\\nWe chose it instead of yarn due to \
-         the lockfile size.",
-        some()
-    );
-    let line = format!(
-        r#"{{"type":"assistant","message":{{"id":"m1","content":[{{"type":"text","text":"{decided}"}}]}}}}"#
-    );
-    let asked = r#"{"type":"user","message":{"content":"which package manager?"}}"#;
+    let decided =
+        format!("We decided to use pnpm over npm because the workspace{} links are strict.", some());
+    let line = format!(r#"{{"type":"user","message":{{"content":"{decided}"}}}}"#);
+    let asked =
+        r#"{"type":"assistant","message":{"id":"m1","content":[{"type":"text","text":"which one?"}]}}"#;
     std::fs::write(&transcript, format!("{asked}\n{line}\n")).unwrap();
     let members = [
         ("transcript_path", Json::text(transcript.to_str().unwrap())),

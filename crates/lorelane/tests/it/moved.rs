@@ -57,7 +57,7 @@ fn used(git: bool) -> Scratch {
     scratch.decide("Use Redis");
     scratch.prompt_in(&scratch.project());
     scratch.decided();
-    scratch.stop_hook(&[], &[]).expect(2);
+    scratch.stop_hook(&[], &[]).asked();
     scratch
 }
 

@@ -170,25 +170,17 @@ fn a_runbook_comes_with_the_recorded_failure_of_every_client_that_tells() {
 
 #[test]
 fn every_client_that_can_go_on_is_asked_in_its_form() {
-    const SAID: &str = "We decided to use pnpm over npm because the links are strict.\nWe chose it instead of yarn due to its size.";
+    const SAID: &str = "We decided to use pnpm over npm because the links are strict.";
     let scratch = store();
     let lines = [
-        (
-            "transcript_path",
-            "claude-code",
-            r#"{"type":"assistant","message":{"id":"m","content":[{"type":"text","text":SAID}]}}"#,
-        ),
+        ("transcript_path", "claude-code", r#"{"type":"user","message":{"content":SAID}}"#),
         (
             "transcript_path",
             "codex",
-            r#"{"type":"response_item","payload":{"type":"message","role":"assistant","content":[{"type":"output_text","text":SAID}]}}"#,
+            r#"{"type":"response_item","payload":{"type":"message","role":"user","content":[{"type":"input_text","text":SAID}]}}"#,
         ),
-        ("transcript_path", "gemini", r#"{"id":"d","type":"gemini","content":SAID}"#),
-        (
-            "transcriptPath",
-            "copilot",
-            r#"{"type":"assistant.message","data":{"messageId":"n","content":SAID}}"#,
-        ),
+        ("transcript_path", "gemini", r#"{"id":"d","type":"user","content":SAID}"#),
+        ("transcriptPath", "copilot", r#"{"type":"user.message","data":{"content":SAID}}"#),
     ];
     for (key, client, line) in lines {
         let transcript = scratch.folder.join(format!("{client}.jsonl"));
@@ -214,15 +206,18 @@ fn every_client_that_can_go_on_is_asked_in_its_form() {
         assert_eq!((unasked.code, unasked.text().as_str()), (Some(0), ""), "{client}");
         let said = stop("asked", &[("LORELANE_STOP_UNATTENDED", "ask")]);
         let (text, code) = match client {
-            "claude-code" | "codex" => (said.err.clone(), Some(2)),
+            "codex" => (said.err.clone(), Some(2)),
             _ => (said.out.clone(), Some(0)),
         };
         assert_eq!(said.code, code, "{client}: {}", said.text());
         assert!(
-            text.contains("something worth remembering") && text.contains("[DECISION]"),
+            text.contains("something worth remembering") && text.contains("decision (transcript line 1)"),
             "{client}: {text}"
         );
         let form = match client {
+            "claude-code" => "\"hookEventName\": \"Stop\", \"additionalContext\": ",
+            // Angle brackets would reach the model escaped.
+            "codex" => "as a here-document, its delimiter EOF quoted:\nitem: ",
             "gemini" => "\"decision\": \"deny\"",
             "copilot" => "\"decision\": \"block\"",
             _ => "",

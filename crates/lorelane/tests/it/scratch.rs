@@ -1,5 +1,6 @@
 //! A project of its own with a home of its own, and the real binary run in it.
 
+use lorelane_core::conversation::STOP_HEAD;
 use lorelane_core::json::{Json, JsonFormat};
 use std::collections::BTreeMap;
 use std::ffi::OsString;
@@ -249,6 +250,15 @@ impl Said {
     pub fn expect(self, code: i32) -> Said {
         assert_eq!(self.code, Some(code), "{}", self.text());
         self
+    }
+
+    /// The request to save that a stop hook of Claude Code gave.
+    pub fn asked(self) -> String {
+        let said = self.expect(0);
+        let answer = Json::parse(&said.out).unwrap_or_else(|why| panic!("{why}: {}", said.text()));
+        let text = answer.at("hookSpecificOutput.additionalContext").and_then(Json::as_text).unwrap();
+        assert!(text.starts_with(STOP_HEAD), "{text}");
+        text.to_owned()
     }
 
     /// stdout, stderr behind `2> `, and the exit code when it is not 0.

@@ -582,6 +582,7 @@ fn latency_leaves_no_line_in_the_ledger() {
 #[test]
 fn latency_leaves_nothing_for_the_next_session() {
     let scratch = Scratch::with_store();
+    scratch.put("lorelane.toml", "[briefing]\nhint = false\n");
     scratch.lorelane("setup claude-code").expect(0);
     scratch.lorelane("doctor --latency").expect(0);
     assert_eq!(scratch.hook("session-start", &[("source", Json::text("startup"))]).expect(0).text(), "");

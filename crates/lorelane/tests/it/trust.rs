@@ -19,7 +19,7 @@ const HELD: [&str; 6] = [
     "secrets",
     "stop.unattended",
 ];
-const DECIDED: &str = r"We decided to use pnpm over npm because the workspace links are strict.\nWe chose it instead of yarn due to the lockfile size.";
+const DECIDED: &str = "We decided to use pnpm over npm because the workspace links are strict.";
 
 const STATUS_OF_THE_SERVER: &str = concat!(
     r#"{"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "t", "version": "1"}}}"#,
@@ -69,9 +69,7 @@ fn with_secret(scratch: &Scratch, title: &str) -> Said {
 
 /// What an agent is asked at the end of a run that nobody watches.
 fn stop_unattended(scratch: &Scratch, session: &str) -> Said {
-    let line = format!(
-        r#"{{"type":"assistant","message":{{"id":"m","content":[{{"type":"text","text":"{DECIDED}"}}]}}}}"#
-    );
+    let line = format!(r#"{{"type":"user","message":{{"content":"{DECIDED}"}}}}"#);
     let transcript = scratch.home().join("transcript.jsonl");
     fs::write(&transcript, format!("{line}\n")).unwrap();
     let payload = format!(
@@ -115,7 +113,7 @@ fn until_a_project_is_trusted_nothing_in_it_weakens_the_users_settings() {
     assert!(scratch.lorelane("list").expect(0).out.contains("private"));
     let prepared = scratch.lorelane("consolidate prepare").expect(0).out;
     assert!(prepared.contains(WORDS), "{prepared}");
-    stop_unattended(&scratch, "s-2").expect(2);
+    stop_unattended(&scratch, "s-2").asked();
     assert!(scratch.lorelane("gc --yes").expect(0).out.contains("Deleted decision/use-queues"));
 }
 

@@ -10,7 +10,9 @@ use crate::workspace::Failure;
 use lorelane_core::candidate::{Action, Verdict};
 use lorelane_core::capture::{Capture, CapturedItem, words_digest};
 use lorelane_core::change::{Change, Draft, Effect, Notice, Outcome, PartialInput, Plan, Receipt};
-use lorelane_core::consolidate::{self, AgentAnswer, Judgement, Proposal, UnusableItem};
+use lorelane_core::consolidate::{
+    self, AgentAnswer, Judgement, MemoryRelation, Proposal, QueuedItem, UnusableItem, queue,
+};
 use lorelane_core::dialect::records::draft;
 use lorelane_core::digest::Revision;
 use lorelane_core::json::{self, Json, JsonFormat, Object};
@@ -38,6 +40,8 @@ pub struct DraftRequest {
 #[derive(Debug)]
 pub struct Task {
     pub item: CapturedItem,
+    /// The memory that it seems to contradict.
+    pub supersedes: Option<Address>,
     pub description: Option<String>,
     pub model: String,
     pub context_file: PathBuf,
@@ -63,6 +67,8 @@ pub struct ConsolidationReport {
 #[derive(Debug)]
 pub struct ItemResult {
     pub session: String,
+    /// The number of the item; `None` if none was meant.
+    pub number: Option<u64>,
     pub category: Option<Category>,
     pub how: ItemOutcome,
 }
@@ -111,12 +117,11 @@ impl SessionCapture<'_> {
     /// notices name what is not offered any more.
     pub fn prepare(&mut self, session: Option<&str>) -> Result<(Option<DraftRequest>, Vec<Notice>), Failure> {
         let captures = self.workspace.captures();
-        let found = match session {
-            Some(session) => captures.load(session).into_iter().collect(),
-            None => captures.pending(),
-        };
+        let (inbox, repeats) = self.numbered(&captures)?;
+        let named = |capture: &Capture| session.is_none_or(|session| capture.session == session);
         let mut notices = Vec::new();
-        for capture in found {
+        for mut capture in inbox.into_iter().filter(named) {
+            capture.items.retain(|item| !repeats.contains_key(&item.number));
             if let Some(work) = self.work(&captures, capture, &mut notices)? {
                 return Ok((Some(work), notices));
             }
@@ -132,43 +137,60 @@ impl SessionCapture<'_> {
         notices: &mut Vec<Notice>,
     ) -> Result<Option<DraftRequest>, Failure> {
         let mut tasks: Vec<Task> = Vec::new();
-        let mut waiting = 0;
         for item in capturable(&capture, &self.workspace.policy) {
-            // Its files and its answer are named by the category: one at a time.
-            if tasks.iter().any(|task| task.item.category == item.category) {
-                waiting += 1;
-                continue;
-            }
-            let notice = match self.task(captures, &capture.session, item)? {
-                ItemStart::Task(task) => {
-                    tasks.push(*task);
-                    continue;
-                }
-                ItemStart::Never(why) => {
-                    captures.settle(&capture.session, item.category)?;
-                    format!("{} is left out: {why}", item.category)
-                }
-                ItemStart::Later(why) => format!("{} is kept for later: {why}", item.category),
-            };
-            // Several sessions may wait for the same thing.
-            let notice = Notice::Warning(notice);
-            if !notices.contains(&notice) {
-                notices.push(notice);
+            match self.task(captures, &capture.session, item)? {
+                ItemStart::Task(task) => tasks.push(*task),
+                start => self.not_started(captures, &capture.session, item, start, notices)?,
             }
         }
         let at_once = if self.workspace.policy.parallel().enabled { tasks.len() } else { 1 };
-        waiting += tasks.len().saturating_sub(at_once);
+        let waiting = tasks.len().saturating_sub(at_once);
         tasks.truncate(at_once);
         for task in &tasks {
             let text = consolidate::context_text(&task.item, task.description.as_deref());
-            captures.put_beside(&capture.session, &context_name(task.item.category), &text)?;
+            captures.put_beside(&capture.session, &context_name(&task.item), &text)?;
         }
         let Capture { session, client, .. } = capture;
         Ok((!tasks.is_empty()).then_some(DraftRequest { session, client, tasks, waiting }))
     }
 
+    /// Reports an item that is not drafted, and settles it if it never will be.
+    pub(super) fn not_started(
+        &self,
+        captures: &Captures,
+        session: &str,
+        item: &CapturedItem,
+        start: ItemStart,
+        notices: &mut Vec<Notice>,
+    ) -> Result<(), Failure> {
+        let notice = match start {
+            ItemStart::Task(_) => return Ok(()),
+            ItemStart::Never(why) => {
+                captures.settle(session, item.number)?;
+                format!("{} {} is left out: {why}", item.category, item.number)
+            }
+            ItemStart::Later(why) => format!("{} is kept for later: {why}", item.category),
+        };
+        // Several items may wait for the same thing.
+        let notice = Notice::Warning(notice);
+        if !notices.contains(&notice) {
+            notices.push(notice);
+        }
+        Ok(())
+    }
+
+    /// All sessions with open items, and the numbers of items that repeat others.
+    pub(super) fn numbered(&self, captures: &Captures) -> Result<(Vec<Capture>, Repeats), Failure> {
+        let inbox = captures.inbox(self.workspace.now)?;
+        let mut repeats = Repeats::new();
+        for QueuedItem { item, repeats: of_item, .. } in queue(&inbox) {
+            repeats.extend(of_item.into_iter().map(|(session, number)| (number, (item.number, session))));
+        }
+        Ok((inbox, repeats))
+    }
+
     /// What an item needs to be drafted, or why it is not.
-    fn task(
+    pub(super) fn task(
         &mut self,
         captures: &Captures,
         session: &str,
@@ -178,6 +200,16 @@ impl SessionCapture<'_> {
         if let Some(why) = self.rejected_origin(&self.workspace.marks(), item) {
             return Ok(ItemStart::Never(why));
         }
+        if let Some(rejected) = captures.rejected().find(item) {
+            return Ok(ItemStart::Never(format!("it was rejected: {}", rejected.because)));
+        }
+        let supersedes = match item.kind.map(|_| self.relation(item)).transpose()? {
+            Some(MemoryRelation::SaidBy(address)) => {
+                return Ok(ItemStart::Never(format!("{address} says it already")));
+            }
+            Some(MemoryRelation::Contradicts(address)) => Some(address),
+            _ => None,
+        };
         let verdict = self.workspace.recall().candidate(category, &item.snippets.join("\n"), None)?;
         let vetoes = self.vetoes(&verdict, category)?;
         let allowed = consolidate::allowed(verdict.structural, &vetoes);
@@ -193,9 +225,10 @@ impl SessionCapture<'_> {
         Ok(ItemStart::Task(Box::new(Task {
             description: self.workspace.policy.description(category).map(str::to_owned),
             model: self.workspace.policy.drafting_model(category).to_owned(),
-            context_file: captures.beside(session, &context_name(category)),
-            draft_file: captures.beside(session, &draft_name(category)),
+            context_file: captures.beside(session, &context_name(item)),
+            draft_file: captures.beside(session, &draft_name(item)),
             item: item.clone(),
+            supersedes,
             verdict,
             revision,
             allowed,
@@ -213,9 +246,7 @@ impl SessionCapture<'_> {
         };
         let is_file = |file: &PathBuf| matches!(self.workspace.disk.stat(file), Ok(Some(stat)) if stat.kind == FileType::File);
         let answers = |capture: &Capture| -> Vec<PathBuf> {
-            let named = capture
-                .next_items()
-                .map(|item| captures.beside(&capture.session, &draft_name(item.category)));
+            let named = capture.open_items().map(|item| captures.beside(&capture.session, &draft_name(item)));
             named.filter(is_file).collect()
         };
         asked.iter().map(answers).find(|files| !files.is_empty()).unwrap_or_default()
@@ -230,6 +261,7 @@ impl SessionCapture<'_> {
     ) -> Result<Option<ConsolidationReport>, Failure> {
         self.workspace.refuse_when_misconfigured()?;
         let captures = self.workspace.captures();
+        let (_, repeats) = self.numbered(&captures)?;
         let newest = captures.pending().into_iter().next().map(|capture| capture.session).unwrap_or_default();
         let mut answered = Vec::new();
         for AgentAnswer { session: named, items } in answers {
@@ -256,7 +288,7 @@ impl SessionCapture<'_> {
             }
         }
         if !dry_run {
-            settle(&captures, &mut report);
+            settle(&captures, &repeats, &mut report);
         }
         let sessions: BTreeSet<&str> = report.ends.iter().map(|end| end.session.as_str()).collect();
         let left = sessions.into_iter().filter_map(|session| captures.load(session));
@@ -276,21 +308,37 @@ impl SessionCapture<'_> {
         let proposal = match item {
             Ok(proposal) => proposal,
             Err(UnusableItem { category, faults }) => {
-                return ItemResult { session, category, how: ItemOutcome::Unclear(faults) };
+                return ItemResult { session, number: None, category, how: ItemOutcome::Unclear(faults) };
             }
         };
-        let category = proposal.category;
-        let how = match capture.and_then(|capture| capture.next_of(category)) {
+        let meant = capture.and_then(|capture| match (proposal.item, proposal.category) {
+            (Some(number), _) => capture.open_item(number),
+            (None, category) => capture.next_of(category?),
+        });
+        let category = proposal.category.or(meant.map(|item| item.category));
+        let number = meant.map(|item| item.number);
+        let how = match meant {
+            Some(item) if proposal.judgement.is_none() && proposal.action != Action::Noop && !item.asked => {
+                ItemOutcome::Unclear(vec![unverified()])
+            }
             Some(item) => {
-                self.carry_out(item, &proposal, dry_run, notices).unwrap_or_else(ItemOutcome::Refused)
+                // The agent may know better what it is.
+                let item = CapturedItem { category: category.unwrap_or(item.category), ..item.clone() };
+                self.carry_out(&item, &proposal, dry_run, notices).unwrap_or_else(ItemOutcome::Refused)
             }
-            None => ItemOutcome::Unfit {
-                what: format!("nothing of {category} is open in session {}", one_line(&session)),
-                hint: "`lorelane consolidate prepare` shows what is; `lorelane create` saves anything else"
-                    .to_owned(),
-            },
+            None => {
+                let what = match (proposal.item, category) {
+                    (Some(number), _) => format!("item {number}"),
+                    (None, Some(category)) => format!("nothing of {category}"),
+                    (None, None) => "nothing".to_owned(),
+                };
+                ItemOutcome::Unfit {
+                    what: format!("{what} is open in session {}", one_line(&session)),
+                    hint: "`lorelane inbox` shows what is; `lorelane create` saves anything else".to_owned(),
+                }
+            }
         };
-        ItemResult { session, category: Some(category), how }
+        ItemResult { session, number, category, how }
     }
 
     /// Does what the table makes of a proposal.
@@ -483,7 +531,7 @@ fn capturable<'c>(capture: &'c Capture, policy: &Policy) -> Vec<&'c CapturedItem
 }
 
 /// What becomes of an item before anybody drafts it.
-enum ItemStart {
+pub(super) enum ItemStart {
     Task(Box<Task>),
     /// Nothing will ever be saved of it.
     Never(String),
@@ -542,24 +590,49 @@ fn plan(item: &CapturedItem, proposal: &Proposal, action: Action, address: &Addr
     Plan { changes, because }
 }
 
-/// An item of a session is settled when all that was answered for its category is. What was put there for the agent
-/// goes with it.
-fn settle(captures: &Captures, report: &mut ConsolidationReport) {
-    let mut settled: BTreeMap<(&str, Category), bool> = BTreeMap::new();
+/// An item is settled when all that was answered for it is. What was put there for the agent goes with it, and so do
+/// the items that repeat it.
+fn settle(captures: &Captures, repeats: &Repeats, report: &mut ConsolidationReport) {
+    let mut settled: BTreeMap<(&str, u64), bool> = BTreeMap::new();
     for end in &report.ends {
-        let Some(category) = end.category else { continue };
-        *settled.entry((&end.session, category)).or_insert(true) &= end.how.is_settled();
+        let Some(number) = end.number else { continue };
+        *settled.entry((&end.session, number)).or_insert(true) &= end.how.is_settled();
     }
-    for (session, category) in settled.iter().filter(|(_, settled)| **settled).map(|(key, _)| *key) {
-        match captures.settle(session, category) {
-            Ok(()) => {
-                captures.discard_beside(session, &context_name(category));
-                captures.discard_beside(session, &draft_name(category));
-            }
-            Err(failure) => report
-                .notices
-                .push(Notice::warning(format!("saved, but {category} will be offered again: {failure}"))),
+    for (session, number) in settled.iter().filter(|(_, settled)| **settled).map(|(key, _)| *key) {
+        if let Err(failure) = settle_item(captures, repeats, session, number) {
+            let what = format!("saved, but item {number} will be offered again: {failure}");
+            report.notices.push(Notice::warning(what));
         }
+    }
+}
+
+/// Items that repeat others: the number of each, with that of the first and its own session.
+pub(super) type Repeats = BTreeMap<u64, (u64, String)>;
+
+/// Settles an item and those that repeat it.
+pub(super) fn settle_item(
+    captures: &Captures,
+    repeats: &Repeats,
+    session: &str,
+    number: u64,
+) -> Result<(), Failure> {
+    let repeated = repeats.iter().filter(|(_, (first, _))| *first == number);
+    let repeated = repeated.map(|(number, (_, session))| (session.as_str(), *number));
+    for (session, number) in std::iter::once((session, number)).chain(repeated) {
+        captures.settle(session, number)?;
+        captures.discard_beside(session, &context_name_of(number));
+        captures.discard_beside(session, &draft_name_of(number));
+    }
+    Ok(())
+}
+
+/// The fault of an answer without a verdict, for an item that its agent was not asked about.
+fn unverified() -> FieldFault {
+    FieldFault {
+        field: "verdict".to_owned(),
+        expected: format!("one of {}", Judgement::ALL.map(Judgement::name).join(", ")),
+        got: "nothing".to_owned(),
+        fix: "have the draft verified against its context; this cannot be skipped".to_owned(),
     }
 }
 
@@ -567,11 +640,19 @@ fn body(record: &Object) -> Body {
     Body::Fields(record.get("content").and_then(Json::as_object).cloned().unwrap_or_default())
 }
 
-fn context_name(category: Category) -> String {
-    format!("context-{category}.txt")
+fn context_name(item: &CapturedItem) -> String {
+    context_name_of(item.number)
+}
+
+fn draft_name(item: &CapturedItem) -> String {
+    draft_name_of(item.number)
+}
+
+fn context_name_of(number: u64) -> String {
+    format!("context-{number}.txt")
 }
 
 /// Not `.json`, because that is a capture.
-fn draft_name(category: Category) -> String {
-    format!("draft-{category}.answer")
+fn draft_name_of(number: u64) -> String {
+    format!("draft-{number}.answer")
 }

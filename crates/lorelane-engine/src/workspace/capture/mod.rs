@@ -1,6 +1,9 @@
-//! The stop hook: triage of a session, its capture file, and the request to save.
+//! The stop hook: what a session has that is worth saving, its capture file, and the request to save.
 
 mod consolidate;
+mod inbox;
+
+pub use inbox::{InboxAction, InboxEntry};
 
 pub use consolidate::{ConsolidationReport, DraftRequest, ItemOutcome, ItemResult, Task};
 
@@ -8,19 +11,22 @@ use crate::captures::{Captures, UnreadTranscript};
 use crate::config::{ConfigFiles, write_plain};
 use crate::disk::{Disk, RealDisk};
 use crate::env::{Env, Folders, Var};
+use crate::hooklog;
 use crate::setup::is_trial;
 use crate::transcript;
 use crate::workspace::open::trust::settled;
 use crate::workspace::project::Project;
 use crate::workspace::{Failure, Workspace, locate};
 use lorelane_core::briefing;
-use lorelane_core::capture::{Capture, CapturedItem, Origin, TranscriptPosition, full_text, stop_text};
-use lorelane_core::conversation::{Attendance, Conversation, TranscriptFormat};
+use lorelane_core::capture::{Capture, CapturedItem, Origin};
+use lorelane_core::consolidate::{AskedItem, MemoryRelation, full_text, relation, stop_request};
+use lorelane_core::conversation::{Attendance, Conversation, Speaker, TranscriptFormat, TranscriptPosition};
 use lorelane_core::lifecycle::Status;
-use lorelane_core::mark::Marks;
-use lorelane_core::memory::{Address, Category};
+use lorelane_core::memory::{Address, Category, Memory};
 use lorelane_core::policy::{DEFAULT_ROOT, Policy};
-use lorelane_core::triage::{self, Activity, NATIVE, TriageFinding};
+use lorelane_core::recall::Query;
+use lorelane_core::statements::{detect, is_withdrawal, to_ask};
+use lorelane_core::triage::session_summary;
 use std::collections::BTreeSet;
 use std::path::Path;
 use std::sync::Arc;
@@ -51,14 +57,16 @@ pub struct StopContext {
     pub captures: Captures,
 }
 
-/// The outcome of a triage, ready for [`Captures::save`].
+/// What is new in a session.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct TriageResult {
-    pub activity: Activity,
-    pub items: Vec<CapturedItem>,
+struct NewItems {
+    items: Vec<CapturedItem>,
     /// Items of full categories, kept until there is room. They are mentioned in the session's one request.
-    pub full: Vec<CapturedItem>,
+    full: Vec<CapturedItem>,
 }
+
+/// Memories that a statement is compared with.
+const RELATED_MAX: usize = 3;
 
 impl StopContext {
     pub fn open(env: &Env, start: &Path) -> StopContext {
@@ -84,8 +92,8 @@ impl StopContext {
 pub enum TranscriptSource<'a> {
     /// `last` is the last message, which the file may not have yet.
     Transcript { path: &'a Path, format: TranscriptFormat, last: &'a str },
-    /// Only the last message, for clients whose transcript cannot be read.
-    Last { assistant: &'a str },
+    /// Only the last messages, for clients whose transcript cannot be read.
+    Last { human: &'a str, assistant: &'a str },
 }
 
 /// The output of a stop hook.
@@ -143,8 +151,8 @@ impl Turn<'_> {
 }
 
 impl SessionCapture<'_> {
-    /// Saves what triage finds in a session, and returns what to say about it. The agent is asked at most once per
-    /// session.
+    /// Saves what is worth keeping in a session, and returns what to say about it. The agent is asked at most once
+    /// per session, and once more if the user asks to remember something.
     pub fn stop(&mut self, env: &Env, turn: &Turn<'_>) -> Result<Option<StopRequest>, Failure> {
         if !self.workspace.policy.triage_enabled() {
             return Ok(None);
@@ -157,44 +165,141 @@ impl SessionCapture<'_> {
         let mut capture =
             known.unwrap_or_else(|| Capture::new(turn.session, turn.client, self.workspace.now));
         let conversation = self.read_conversation(env, turn.transcript)?;
-        let (conversation, until) = match turn.transcript {
-            TranscriptSource::Transcript { .. } => {
-                let until = conversation.messages.last().map(|message| message.at);
-                (conversation.after(capture.until), until)
-            }
-            // A single message has no position in a transcript.
-            TranscriptSource::Last { .. } => (conversation, None),
-        };
-        let shown = self.shown_in(turn.session);
-        let TriageResult { items, full, .. } = self.triage(conversation, turn.session, &shown)?;
-        let full_categories: Vec<Category> = full.iter().map(|item| item.category).collect();
-        let (mut items, mut later) = (capture.news(items), capture.news(full));
+        let conversation = conversation.without_lines_of(&self.shown_in(turn.session));
+        let withdrawn = take_back(&mut capture, &conversation);
+        let NewItems { mut items, full: mut later } = self.new_items(&conversation, &capture, turn)?;
+        let full: Vec<Category> = later.iter().map(|item| item.category).collect();
         if let TranscriptSource::Transcript { path, .. } = turn.transcript {
             number_lines(path, &mut items);
             number_lines(path, &mut later);
         }
-        let asks = !capture.asked && !items.is_empty() && self.may_ask(env, turn);
+        let asked = self.asked(env, turn, &capture, &mut items)?;
         let full = match turn.may_ask {
             AskPolicy::No => Vec::new(),
             _ if is_trial(turn.session) => Vec::new(),
-            _ => self.untold(&capture.tell_full(&full_categories), &items),
+            _ => self.untold(&capture.tell_full(&full), &items),
         };
         items.append(&mut later);
-        if items.is_empty() && full.is_empty() || is_trial(turn.session) {
+        let is_news = withdrawn > 0 || !items.is_empty() || !full.is_empty();
+        if !is_news || is_trial(turn.session) {
             return Ok(None);
         }
         if !items.is_empty() {
-            capture.take(items, until, asks, self.workspace.now);
+            // A single message has no position in a transcript.
+            let until = match turn.transcript {
+                TranscriptSource::Transcript { .. } => conversation.messages.last().map(|message| message.at),
+                TranscriptSource::Last { .. } => None,
+            };
+            capture.take(items, until, !asked.is_empty(), self.workspace.now);
         }
-        let detail = captures.save(&capture)?;
-        let has_room = |item: &&CapturedItem| !full_categories.contains(&item.category);
-        let open: Vec<CapturedItem> = capture.open_items().filter(has_room).cloned().collect();
-        let describe = |category| self.workspace.policy.description(category).map(str::to_owned);
-        Ok(match (asks, full.is_empty()) {
-            (true, _) => Some(StopRequest::Save(stop_text(turn.session, &open, &full, &detail, &describe))),
-            (false, false) => Some(StopRequest::Full(full_text(&full))),
-            (false, true) => None,
-        })
+        captures.save(&mut capture)?;
+        if !asked.is_empty() {
+            let asked: Vec<AskedItem> = asked.into_iter().map(|asked| asked.numbered(&capture)).collect();
+            return Ok(Some(StopRequest::Save(stop_request(turn.session, &asked, &full))));
+        }
+        Ok((!full.is_empty()).then(|| StopRequest::Full(full_text(&full))))
+    }
+
+    /// What is worth keeping in the messages that were not looked at yet, without what was found or rejected before.
+    fn new_items(
+        &mut self,
+        conversation: &Conversation,
+        capture: &Capture,
+        turn: &Turn<'_>,
+    ) -> Result<NewItems, Failure> {
+        let now = self.workspace.now;
+        let found = detect(conversation, capture.until);
+        let mut items: Vec<CapturedItem> = found
+            .iter()
+            .map(|found| CapturedItem::of_statement(found, conversation, turn.session, now))
+            .collect();
+        let threshold = self.workspace.policy.triage_threshold(Category::SessionSummary);
+        items.extend(session_summary(conversation, threshold).map(|finding| {
+            let origin = Origin { session: turn.session.to_owned(), at: finding.at, words: finding.words };
+            CapturedItem {
+                score: finding.score,
+                since: Some(now),
+                ..CapturedItem::new(finding.category, finding.snippets, finding.excerpt, origin)
+            }
+        }));
+        items.retain(|item| self.workspace.policy.auto_capture(item.category));
+        let items = capture.news(items);
+        let mut news = NewItems::default();
+        if items.is_empty() {
+            return Ok(news);
+        }
+        let (marks, rejected) = (self.workspace.recent_marks(), self.workspace.captures().rejected());
+        for item in items {
+            if self.rejected_origin(&marks, &item).is_some() || rejected.find(&item).is_some() {
+                continue;
+            }
+            if self.is_full(item.category)? {
+                news.full.push(item);
+            } else {
+                news.items.push(item);
+            }
+        }
+        Ok(news)
+    }
+
+    /// The best new items, if the agent may be asked about them now. Marks them, and drops those that a memory says
+    /// already.
+    fn asked(
+        &mut self,
+        env: &Env,
+        turn: &Turn<'_>,
+        capture: &Capture,
+        items: &mut Vec<CapturedItem>,
+    ) -> Result<Vec<AskedItem>, Failure> {
+        let may_ask_about =
+            |item: &&CapturedItem| !capture.asked || (item.is_request() && !capture.asked_again);
+        let candidates: Vec<CapturedItem> = items.iter().filter(may_ask_about).cloned().collect();
+        // A summary is never a reason to interrupt.
+        let score = |item: &CapturedItem| if item.kind.is_some() { item.score } else { 0.0 };
+        let mut asked = Vec::new();
+        if to_ask(&candidates, score).is_empty() || !self.may_ask(env, turn) {
+            return Ok(asked);
+        }
+        for item in to_ask(&candidates, score) {
+            let replaces = match self.relation(item)? {
+                MemoryRelation::SaidBy(_) => {
+                    items.retain(|other| other.origin.words != item.origin.words);
+                    continue;
+                }
+                MemoryRelation::Contradicts(address) => Some(address),
+                MemoryRelation::New => None,
+            };
+            let description = self.workspace.policy.description(item.category).map(str::to_owned);
+            asked.push(AskedItem { item: item.clone(), replaces, description });
+        }
+        for item in items.iter_mut() {
+            item.asked = asked.iter().any(|asked| asked.item.origin.words == item.origin.words);
+        }
+        Ok(asked)
+    }
+
+    /// What an item has to do with the memories that exist.
+    fn relation(&mut self, item: &CapturedItem) -> Result<MemoryRelation, Failure> {
+        let mut query = Query::new(&item.words(), self.workspace.now);
+        query.categories = Category::ALL.to_vec();
+        let hits = self.workspace.recall().search(&query, RELATED_MAX)?.hits;
+        let current = hits.iter().filter(|hit| hit.not_current.is_none());
+        let loaded = current.filter_map(|hit| self.workspace.load(&hit.address).ok());
+        let text = |memory: &Memory| format!("{}\n{}", memory.title, memory.body.statement());
+        let memories: Vec<(Address, String)> =
+            loaded.map(|loaded| (loaded.memory.address.clone(), text(&loaded.memory))).collect();
+        Ok(relation(item, &memories))
+    }
+
+    /// Drops what waited too long, with a line in the hook log.
+    pub fn drop_expired(&self, env: &Env, hook: &str) {
+        let days = self.workspace.policy.inbox_keep_days();
+        let dropped = self.workspace.captures().clear_away(days, self.workspace.now);
+        if dropped > 0 {
+            let what =
+                format!("dropped {dropped} captured items after {days} days in the inbox (inbox.keep_days)");
+            hooklog::write(env, hook, &what);
+        }
     }
 
     /// Triages transcripts whose last answer was not written yet when their sessions stopped.
@@ -252,7 +357,9 @@ impl SessionCapture<'_> {
 
     fn read_conversation(&self, env: &Env, source: TranscriptSource<'_>) -> Result<Conversation, Failure> {
         match source {
-            TranscriptSource::Last { assistant } => Ok(Conversation::from_texts(None, Some(assistant))),
+            TranscriptSource::Last { human, assistant } => {
+                Ok(Conversation::from_texts(Some(human), Some(assistant)))
+            }
             TranscriptSource::Transcript { path, format, last } => {
                 let max_messages = self.workspace.policy.triage_max_messages();
                 transcript::read(path, format, max_messages, &transcript::folders(env))
@@ -270,36 +377,6 @@ impl SessionCapture<'_> {
         let addresses: BTreeSet<&Address> = own.map(|shown| &shown.address).take(SHOWN_MAX).collect();
         let memories = addresses.into_iter().filter_map(|address| self.workspace.load(address).ok());
         memories.flat_map(|loaded| briefing::said_of(&loaded.memory)).collect()
-    }
-
-    /// Scores a conversation with the project's thresholds and returns what is worth saving.
-    pub fn triage(
-        &mut self,
-        conversation: Conversation,
-        session: &str,
-        shown: &[String],
-    ) -> Result<TriageResult, Failure> {
-        if !self.workspace.policy.triage_enabled() {
-            return Ok(TriageResult::default());
-        }
-        let conversation = conversation.without_lines_of(shown);
-        let threshold = |category| self.workspace.policy.triage_threshold(category);
-        let assessment = triage::assess(&conversation, &NATIVE, &threshold);
-        let mut triaged = TriageResult { activity: assessment.activity, ..TriageResult::default() };
-        let marks =
-            if assessment.findings.is_empty() { Marks::default() } else { self.workspace.recent_marks() };
-        for finding in assessment.findings {
-            let item = item(finding, session);
-            if self.rejected_origin(&marks, &item).is_some() {
-                continue;
-            }
-            if self.is_full(item.category)? {
-                triaged.full.push(item);
-            } else {
-                triaged.items.push(item);
-            }
-        }
-        Ok(triaged)
     }
 
     /// Whether a category takes no more memories. Session summaries are never full: their window retires old ones.
@@ -326,8 +403,12 @@ fn number_lines(path: &Path, items: &mut [CapturedItem]) {
     }
 }
 
-fn item(finding: TriageFinding, session: &str) -> CapturedItem {
-    let TriageFinding { category, score, snippets, excerpt, at, words } = finding;
-    let origin = Origin { session: session.to_owned(), at, words };
-    CapturedItem { category, score, snippets, excerpt, origin, settled: false }
+/// Settles what the user said in one message and took back in the next.
+fn take_back(capture: &mut Capture, conversation: &Conversation) -> usize {
+    let is_new = |at: TranscriptPosition| capture.until.is_some_and(|until| at.is_after(until));
+    let of_user = conversation.messages.iter().filter(|message| message.speaker == Speaker::Human);
+    let texts: Vec<(bool, &str)> =
+        of_user.map(|message| (is_new(message.at), message.text.as_str())).collect();
+    let taken_back = texts.windows(2).filter(|pair| pair[1].0 && is_withdrawal(pair[1].1));
+    taken_back.map(|pair| capture.withdraw(pair[0].1)).sum()
 }

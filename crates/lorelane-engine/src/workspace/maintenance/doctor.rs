@@ -59,6 +59,8 @@ pub struct Overview {
     /// Retired in the last seven days, with the days since.
     pub recently_retired: Vec<(MemorySummary, i64)>,
     pub pinned: usize,
+    /// Captured items that wait in the inbox.
+    pub waiting: usize,
     pub unreadable: usize,
 }
 
@@ -118,6 +120,7 @@ impl Maintenance<'_> {
             heavily_revised,
             recently_retired,
             pinned: self.workspace.marks().pinned.len(),
+            waiting: self.workspace.capture().inbox_count(),
             unreadable,
         })
     }

@@ -2,9 +2,7 @@
 
 use crate::setup::is_trial;
 use crate::workspace::{Failure, Workspace};
-use lorelane_core::briefing::{
-    Briefing, CurrentMemory, DropRule, PendingCapture, ReminderRule, StandingContext,
-};
+use lorelane_core::briefing::{Briefing, CurrentMemory, DropRule, ReminderRule, StandingContext};
 use lorelane_core::corpus::MemorySummary;
 use lorelane_core::ledger::{LedgerEvent, LedgerLine, still_in_context};
 use lorelane_core::memory::{Address, Category, Memory};
@@ -116,22 +114,9 @@ impl Reminders<'_> {
             last_session: last_session.and_then(|session| self.showable(&session.address)),
             preferences: self.always(Category::Preference, "strong")?,
             constraints: self.always(Category::Constraint, "high")?,
-            waiting: self.waiting()?,
+            waiting: 0,
+            hint: false,
         })
-    }
-
-    /// The sessions with something that can be saved now. Items of a full category are left out: the session that
-    /// starts could not save them.
-    fn waiting(&mut self) -> Result<Vec<PendingCapture>, Failure> {
-        let mut pending = self.workspace.captures().pending();
-        for category in Category::ALL {
-            let waits = pending.iter().any(|capture| capture.next_of(category).is_some());
-            if waits && self.workspace.capture().is_full(category)? {
-                pending.iter_mut().for_each(|capture| capture.items.retain(|item| item.category != category));
-            }
-        }
-        pending.retain(|capture| capture.open_items().next().is_some());
-        Ok(pending.iter().map(PendingCapture::of).collect())
     }
 
     /// The memories of a category that every session is shown, newest first. Only files whose text has the

@@ -48,8 +48,9 @@ pub(super) fn render(event: HookEvent, answer: HookAnswer) -> HookOutput {
         HookAnswer::Deny(why) => specific(HookReply::deny(why)),
         // A `permissionDecision` is ignored after the tool has run.
         HookAnswer::Object(why) => answered(&HookReply::decide("block", why)),
-        // Exit code 2 with stderr is the only form that every version delivers, and delivers once.
-        HookAnswer::Continue(text) => HookOutput { err: text, code: 2, ..HookOutput::default() },
+        // Delivered once, and not shown as an error. `decision: block` is delivered twice by some versions, and exit
+        // code 2 appears as "Stop hook error".
+        HookAnswer::Continue(text) => specific(HookReply::context(text)),
         HookAnswer::Tell(text) => answered(&HookReply::tell(text)),
     }
 }

@@ -19,5 +19,14 @@ fn tools(payload: &Json) -> Vec<ToolUse> {
 }
 
 pub(super) fn render(event: HookEvent, answer: HookAnswer) -> HookOutput {
-    claude_code::render(event, answer)
+    match answer {
+        // Context is ignored at a stop. Of stderr, angle brackets reach the model escaped, so the here-document is
+        // described in words.
+        HookAnswer::Continue(text) => {
+            let err = text
+                .replace(" <<'EOF'\n", ", with these lines as a here-document, its delimiter EOF quoted:\n");
+            HookOutput { err, code: 2, ..HookOutput::default() }
+        }
+        answer => claude_code::render(event, answer),
+    }
 }

@@ -4,11 +4,18 @@
 //! whole conversation, hook feedback, summaries, and what lorelane itself injected. Capturing from any of these
 //! would save what is already known.
 
-use crate::capture::{STOP_HEAD, TranscriptPosition};
+mod position;
+
+pub use position::TranscriptPosition;
+
 use crate::json::{Json, Object};
 use crate::steps;
 use crate::text::{fold, words};
 use memchr::memmem;
+
+/// The first line of every request to save memories. Some clients send the request back as a prompt, and the
+/// prompt hook recognises it by this line.
+pub const STOP_HEAD: &str = "lorelane: this session has something worth remembering.";
 
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Conversation {
