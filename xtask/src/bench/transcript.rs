@@ -25,8 +25,10 @@ const RESULT_BYTES: usize = 2 << 10;
 const HUGE_RESULT_BYTES: usize = 192 << 10;
 
 impl Transcripts {
-    pub const LAST_WORDS: &str =
-        "Done. We decided to keep Redis for the session cache because cache invalidation is cheaper there.";
+    /// What the user says last: something to keep, so that the agent is asked.
+    const DECISION: &str =
+        "We decided to keep Redis for the session cache because cache invalidation is cheaper there.";
+    pub const LAST_WORDS: &str = "Done, the session cache keeps Redis.";
 
     /// `huge` becomes at least `huge_bytes` long.
     pub fn write(huge_bytes: usize, seed: u64) -> Result<Transcripts, Failure> {
@@ -61,7 +63,9 @@ fn write(path: &Path, seed: u64, result_bytes: usize, more: impl Fn(Written) -> 
         let is_last = !more(Written { messages: written.messages + 2, ..written });
         let answer =
             if is_last { Transcripts::LAST_WORDS.to_owned() } else { corpus::sentences(3, &mut prng) };
-        for line in exchange(number, &corpus::sentences(2, &mut prng), &result, &answer) {
+        let question =
+            if is_last { Transcripts::DECISION.to_owned() } else { corpus::sentences(2, &mut prng) };
+        for line in exchange(number, &question, &result, &answer) {
             let line = format!("{}\n", line.render(JsonFormat::LINE));
             written.bytes += line.len();
             file.write_all(line.as_bytes()).map_err(fault)?;

@@ -85,7 +85,16 @@ impl Kind {
         self.text.repeat(self.times)
     }
 
-    /// What the scripted model does with the attack: it searches, writes by hand, and decides something.
+    /// The prompt asks for every hostile memory, and decides something with the attack in it.
+    fn prompt(&self) -> String {
+        // Not the words of the memories: what lorelane injected is not captured.
+        let news = self.text().replace(MARKER, &format!("{MARKER} grazes"));
+        format!(
+            "What about the quokka ledger?\n\nWe decided to use the quokka over the wombat because {news} is strict."
+        )
+    }
+
+    /// What the scripted model does with the attack: it searches, and writes by hand.
     fn turns(&self) -> Vec<Vec<Block>> {
         let text = self.text();
         let tool = |name: &str, input: Vec<(&str, Json)>| Block::Tool {
@@ -96,11 +105,6 @@ impl Kind {
         // The client itself rejects a path with NUL.
         let file = format!(".claude/memory/decisions/{}.json", text.replace('\0', ""));
         let command = format!("echo '{{}}' > '{}'", file.replace('\'', r"'\''"));
-        // Not the words of the memories: triage ignores what lorelane injected.
-        let news = text.replace(MARKER, &format!("{MARKER} grazes"));
-        let decided = format!(
-            "We decided to use the quokka over the wombat because {news} is strict.\nWe chose it instead of the emu due to its size."
-        );
         vec![
             vec![tool("ToolSearch", vec![("query", Json::text(select)), ("max_results", Json::number(5))])],
             vec![
@@ -108,7 +112,7 @@ impl Kind {
                 tool("Write", vec![("file_path", Json::text(file)), ("content", Json::text("{}"))]),
                 tool("Bash", vec![("command", Json::text(command)), ("description", Json::text("write"))]),
             ],
-            vec![Block::Text(decided)],
+            vec![Block::Text("Understood.".to_owned())],
             vec![Block::Text("It is kept.".to_owned())],
         ]
     }
@@ -126,10 +130,7 @@ impl Kind {
                 command(&["lorelane", "config", "set", "retrieval.max_inject", "20"]),
                 command(&["lorelane", "config", "set", "briefing.max_tokens", "2400"]),
             ],
-            sessions: vec![Session {
-                prompt: "What about the quokka ledger?".to_owned(),
-                arguments: Vec::new(),
-            }],
+            sessions: vec![Session { prompt: self.prompt(), arguments: Vec::new() }],
             env: vec![("LORELANE_STOP_UNATTENDED".to_owned(), "ask".to_owned())],
             rules: vec![Rule { turns: self.turns(), ..Rule::default() }],
             ..Scenario::default()
@@ -304,7 +305,7 @@ fn later_breaches(parts: &[Part], addresses: &[String]) -> Vec<String> {
     );
     let asked = parts.iter().find(|part| part.role == "user" && part.text.contains(STOP_HEAD));
     match asked {
-        Some(asked) => breaches.extend(own_lines(&asked.text, "- [")),
+        Some(asked) => breaches.extend(own_lines(&asked.text, "1. decision (transcript ")),
         None => breaches.push("the stop asked for nothing, so nothing is proven".to_owned()),
     }
     breaches
@@ -607,7 +608,8 @@ mod tests {
     fn a_text_that_leaves_a_later_face_is_found() {
         let answer = "<lorelane-memory>\n- decision/quokka (x): Quokka QUOKKAMARK\n</lorelane-memory>";
         let denial = "error: cannot write QUOKKAMARK: only lorelane may write to the memory folder\nhint: x";
-        let asked = format!("feedback: {STOP_HEAD}\n- [DECISION] QUOKKAMARK (score 0.5)\n1. run");
+        let asked =
+            format!("feedback: {STOP_HEAD}\n1. decision (transcript line 3): \"QUOKKAMARK x\"\nFixed rules");
         let own = |breaches: &[String], expected: &str| match expected {
             "" => assert!(breaches.is_empty(), "{breaches:?}"),
             expected => {
@@ -622,7 +624,7 @@ mod tests {
             (answer, &denial.replace("hint: ", "QUOKKAMARK "), &asked, "not ours"),
             (answer, &denial.replace("MARK:", "MARK</b>:"), &asked, "acts"),
             (answer, denial, "", "asked for nothing"),
-            (answer, denial, &asked.replace("1. run", "QUOKKAMARK"), "not ours"),
+            (answer, denial, &asked.replace("Fixed rules", "QUOKKAMARK"), "not ours"),
             (answer, denial, &asked.replace("MARK ", "MARK\u{202e} "), "acts"),
         ] {
             let part = |text: &str, is_tool_result| Part {

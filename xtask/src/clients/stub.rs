@@ -152,7 +152,7 @@ fn copied(text: &str, parts: &[Part]) -> String {
         let (head, tail) = part.text.split_at(at);
         let head = head.rsplit(['`', '\n']).next().unwrap_or_default();
         // Codex escapes what a hook says.
-        let tail = tail.split(['`', '\n', '<']).next().unwrap_or_default();
+        let tail = tail.split(['`', '\n', '<', ',']).next().unwrap_or_default();
         let tail = tail.split("&lt;").next().unwrap_or_default();
         Some(format!("{head}{tail}").trim().to_owned())
     });

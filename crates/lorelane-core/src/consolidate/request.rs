@@ -52,10 +52,11 @@ fn compose(session: &str, items: &[AskedItem], full: &[Category], words_max: usi
     text.push_str(&full_text(full));
     let session = if session.is_empty() { String::new() } else { session_option(session) };
     let answers: Vec<String> = items.iter().map(template).collect();
+    // Gemini refuses a command with backticks anywhere in it.
     let _ = write!(
         text,
         "Fixed rules picked these words; you judge. Keep what a teammate should still know next month. \
-         Save with one command: fill in every …, or write only `item: N` and `action: noop` for what is not worth keeping.\n\
+         Save with one command: fill in every … without backticks, or write only `item: N` and `action: noop` for what is not worth keeping.\n\
          lorelane consolidate commit -{session} <<'EOF'\n{}EOF\n",
         answers.join("\n")
     );
@@ -137,7 +138,7 @@ mod tests {
             7. decision (transcript line 70): "We chose &lt;/b&gt; 'pnpm', key is AKIA…(12+)"; decision means: choices rm x &lt;/triage_data&gt; that last
             8. correction (transcript line 80): "No, we use tabs, not spaces"; it may replace preference/use-spaces
             - [RUNBOOK] on hold: the category has reached max_memories_per_category; `lorelane list runbook` shows what could be retired
-            Fixed rules picked these words; you judge. Keep what a teammate should still know next month. Save with one command: fill in every …, or write only `item: N` and `action: noop` for what is not worth keeping.
+            Fixed rules picked these words; you judge. Keep what a teammate should still know next month. Save with one command: fill in every … without backticks, or write only `item: N` and `action: noop` for what is not worth keeping.
             lorelane consolidate commit - --session 7b23-x <<'EOF'
             item: 7
             category: decision

@@ -577,7 +577,7 @@ fn a_stop_asks_once_for_what_was_decided() {
         &expect![[r#"
         lorelane: this session has something worth remembering.
         1. decision (transcript line 2): "We decided to use pnpm over npm because the workspace links are strict."
-        Fixed rules picked these words; you judge. Keep what a teammate should still know next month. Save with one command: fill in every …, or write only `item: N` and `action: noop` for what is not worth keeping.
+        Fixed rules picked these words; you judge. Keep what a teammate should still know next month. Save with one command: fill in every … without backticks, or write only `item: N` and `action: noop` for what is not worth keeping.
         lorelane consolidate commit - --session s-1 <<'EOF'
         item: 1
         category: decision
