@@ -6,6 +6,7 @@ use crate::briefing::is_stop_word;
 use crate::capture::CapturedItem;
 use crate::json::{Json, Object};
 use crate::memory::Category;
+use crate::statements::is_telling;
 use crate::text::{cut, fold, one_line, slug};
 
 const TITLE_MAX: usize = 80;
@@ -70,22 +71,34 @@ pub fn proposed(item: &CapturedItem, date: &str) -> Object {
     draft
 }
 
-/// The first sentence, without what leads into it.
+/// The first sentence that states something, without what leads into it.
 fn title_of(words: &str) -> String {
-    let end = words.char_indices().find(|(at, c)| {
-        matches!(c, '.' | '!' | '?' | ';' | '。' | '！' | '？')
-            && words[at + c.len_utf8()..].chars().next().is_none_or(char::is_whitespace)
-    });
-    let mut title = end.map_or(words, |(at, _)| &words[..at]).trim();
-    // "No." or "OK!" is no title.
-    if title.split_whitespace().count() < 2 {
-        title = words;
-    }
+    // "Thx." and "OK!" are no titles, and a question before a statement is not what it says.
+    let states =
+        |sentence: &&str| sentence.split_whitespace().count() >= 2 && !sentence.ends_with(['?', '？']);
+    let mut title = sentences(words).into_iter().find(states).unwrap_or(words);
     title = without_lead(title);
     let title = if title.trim().is_empty() { words } else { title };
-    let mut letters = title.trim_end_matches(['.', '!', ',', ':']).chars();
+    let mut letters = title.trim_end_matches(['.', '!', ',', ':', ';', '。', '！']).chars();
     let title: String = letters.next().into_iter().flat_map(char::to_uppercase).chain(letters).collect();
     cut_at_word(&title, TITLE_MAX)
+}
+
+/// The sentences, each with its final sign.
+fn sentences(words: &str) -> Vec<&str> {
+    let mut sentences = Vec::new();
+    let mut rest = words;
+    while !rest.is_empty() {
+        let end = rest.char_indices().find(|(at, c)| {
+            let after = at + c.len_utf8();
+            matches!(c, '.' | '!' | '?' | ';' | '。' | '！' | '？')
+                && rest[after..].chars().next().is_none_or(char::is_whitespace)
+        });
+        let end = end.map_or(rest.len(), |(at, c)| at + c.len_utf8());
+        sentences.push(rest[..end].trim());
+        rest = rest[end..].trim_start();
+    }
+    sentences
 }
 
 /// Words that lead into a statement and say nothing themselves.
@@ -170,6 +183,7 @@ fn tags_of(words: &str, category: Category) -> Vec<String> {
         let tag = slug(word);
         let length = tag.chars().count();
         if (3..=30).contains(&length)
+            && is_telling(word)
             && !is_stop_word(&fold(word))
             && !telling.iter().any(|(_, known)| *known == tag)
         {
@@ -218,6 +232,8 @@ mod tests {
                 "Legal says we can't store IPs longer than 7 days",
             ),
             ("use v2.1 of the API", "Use v2.1 of the API"),
+            ("thx. leave the rollback out for now", "Leave the rollback out for now"),
+            ("can you deploy it? btw the cluster only has two nodes", "The cluster only has two nodes"),
             ("No.", "No"),
             ("日本語で答えて。お願いします", "日本語で答えて。お願いします"),
         ] {

@@ -26,7 +26,7 @@ use serde::{Deserialize, Serialize};
 use std::collections::HashSet;
 use std::ops::Range;
 use std::sync::LazyLock;
-use words::PhraseTable;
+use words::{PhraseTable, SentenceWords};
 
 /// A statement with at least this score may be a reason to ask the agent.
 pub const ASK_SCORE: f64 = 0.72;
@@ -306,6 +306,12 @@ fn findings(conversation: &Conversation, after: Option<TranscriptPosition>) -> V
 
 static CAUSES: LazyLock<PhraseTable<runbook::FindingSense>> =
     LazyLock::new(|| PhraseTable::new(runbook::FINDINGS));
+
+/// Whether a word has content of its own.
+pub fn is_telling(word: &str) -> bool {
+    let words = SentenceWords::new(word);
+    words.hashed().any(|(word, hash)| LEXICON.is_telling(word, hash))
+}
 
 /// Whether a message of the user takes back what the one before it said.
 pub fn is_withdrawal(text: &str) -> bool {
