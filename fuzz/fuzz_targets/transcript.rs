@@ -3,7 +3,7 @@
 
 use libfuzzer_sys::fuzz_target;
 use lorelane_core::conversation::{ReverseReader, TranscriptFormat, TranscriptPosition};
-use lorelane_core::triage::{NATIVE, SCRIPTS, assess};
+use lorelane_core::triage::{assess, session_summary};
 
 fuzz_target!(|bytes: &[u8]| {
     let text = String::from_utf8_lossy(bytes);
@@ -19,10 +19,9 @@ fuzz_target!(|bytes: &[u8]| {
             }
         }
         let conversation = backwards.finish();
-        for lexicon in [&SCRIPTS, &NATIVE] {
-            for finding in assess(&conversation, lexicon, &|_| Some(0.0)).findings {
-                assert!((0.0..=1.0).contains(&finding.score));
-            }
+        let findings = assess(&conversation, &|_| Some(0.0)).findings;
+        for finding in findings.into_iter().chain(session_summary(&conversation, Some(0.0))) {
+            assert!((0.0..=1.0).contains(&finding.score));
         }
     }
 });

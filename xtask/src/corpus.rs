@@ -178,6 +178,17 @@ fn object<const N: usize>(members: [(&str, Json); N]) -> Json {
     Json::Object(members.into_iter().collect())
 }
 
+/// What a user types in the middle of the work: a task, nothing to keep.
+pub fn task(prng: &mut SeededRng) -> String {
+    let (part, other, tool) = (pick(PARTS, prng), pick(PARTS, prng), pick(TOOLS, prng));
+    match prng.below(4) {
+        0 => format!("can you look at {part} again? the log of {tool} is in the second tab"),
+        1 => format!("ok, and now the same in {part}. Show me the diff before you touch {other}"),
+        2 => format!("Which tests cover {part}? Run them with {tool} up, and then those of {other}."),
+        _ => format!("{part} still fails here, see the output below. What does {tool} answer?"),
+    }
+}
+
 pub fn sentences(count: usize, prng: &mut SeededRng) -> String {
     (0..count).map(|_| sentence(prng)).collect::<Vec<_>>().join(" ")
 }

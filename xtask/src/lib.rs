@@ -16,6 +16,7 @@ pub mod failure;
 pub mod logistic;
 pub mod mcp;
 pub mod process;
+pub mod quality;
 pub mod relevance;
 pub mod repo;
 pub mod retrieval_bench;

@@ -55,6 +55,19 @@ impl Sandbox {
         self.folder.join(name)
     }
 
+    /// Removes what earlier sessions left in the inbox.
+    pub fn remove_captures(&self) -> Result<(), Failure> {
+        let projects = self.home().join("state/lorelane/projects");
+        let Ok(found) = fs::read_dir(&projects) else { return Ok(()) };
+        for project in found.flatten() {
+            let captures = project.path().join("captures");
+            if captures.exists() {
+                fs::remove_dir_all(&captures).map_err(|error| Failure::on("remove", &captures, error))?;
+            }
+        }
+        Ok(())
+    }
+
     /// `<binary> -C <project> <args>`, with nothing of the user's environment but `PATH` and `TMPDIR`.
     pub fn command(&self, binary: &Path, args: &[&str]) -> Command {
         let mut command = self.bare(binary);

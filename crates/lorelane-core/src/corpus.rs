@@ -27,7 +27,7 @@ pub struct MemorySummary {
 }
 
 impl MemorySummary {
-    /// Whether it has a title of its own; without one, a note's title is its file name.
+    /// Whether it has a title of its own; without one, the title of a Markdown file is its file name.
     pub fn is_titled(&self) -> bool {
         let file = self.address.name().rsplit('/').next().unwrap_or_default();
         matches!(self.kind, MemoryKind::Record(_)) || self.title != file

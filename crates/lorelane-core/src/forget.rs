@@ -109,13 +109,14 @@ impl EraseRequest {
 fn names(text: &str, address: &Address) -> bool {
     let name = address.name().to_ascii_lowercase();
     let several_words = name.contains(|c| joins(c) && !c.is_alphanumeric());
+    let is_markdown = address.category().is_none();
     text.match_indices(&name).any(|(at, _)| {
         let (before, after) = (&text[..at], &text[at + name.len()..]);
         let is_file = after.starts_with(address.extension());
         let is_address = address.prefixes().iter().any(|prefix| before.ends_with(prefix))
-            || address.is_note() && before.ends_with("[[");
+            || is_markdown && before.ends_with("[[");
         // `notes/plans` is not named by `notes/plans/auth`.
-        let is_folder = address.is_note() && after.starts_with('/');
+        let is_folder = is_markdown && after.starts_with('/');
         let bounded = !ends_in_word(before) && !after.starts_with(joins) && !is_folder;
         bounded && (is_file || is_address || several_words)
     })

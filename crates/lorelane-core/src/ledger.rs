@@ -3,6 +3,7 @@
 
 use crate::act::ToolAct;
 use crate::briefing::{self, ActBriefing, Briefing, DropRule, RenderedContext};
+use crate::conversation::{Conversation, Speaker};
 use crate::forget::Traces;
 use crate::json::{self, JsonFormat, lenient};
 use crate::memory::Address;
@@ -21,6 +22,25 @@ const QUERY_MAX: usize = 400;
 const LEFT_OUT_MAX: usize = 20;
 /// After this many prompts a memory may be shown again: a long conversation dilutes what was said once.
 const PROMPTS_KEPT: usize = 20;
+
+/// A prompt as a line has it.
+fn query_of(prompt: &str) -> String {
+    // Masked before it is truncated: half a secret would not be recognised.
+    cut(&secret::masked(&one_line(&both_ends(prompt))), QUERY_MAX)
+}
+
+/// The last prompt of a session, if its line has all of it and no message of the transcript is it: some clients write
+/// a turn to the transcript only after the stop hook ran.
+pub fn unwritten_prompt<'l>(lines: &'l [LedgerLine], conversation: &Conversation) -> Option<&'l str> {
+    let prompt = lines.iter().rev().find(|line| line.event == LedgerEvent::Prompt)?.query.as_str();
+    // Both a cut and a masked secret leave an ellipsis.
+    let is_whole = !prompt.contains('…');
+    // The transcript has a command in another form.
+    let is_command = prompt.starts_with('/');
+    let mut said = conversation.messages.iter().rev().filter(|message| message.speaker == Speaker::Human);
+    let is_written = said.any(|message| query_of(&message.text) == prompt);
+    (is_whole && !is_command && !is_written).then_some(prompt)
+}
 
 /// One injection, or one prompt for which nothing was injected: `why` must be able to explain that too.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -144,8 +164,7 @@ impl LedgerLine {
             client: client.to_owned(),
             session: session.to_owned(),
             event: LedgerEvent::Prompt,
-            // Masked before it is truncated: half a secret would not be recognised.
-            query: cut(&secret::masked(&one_line(&both_ends(prompt))), QUERY_MAX),
+            query: query_of(prompt),
             shown: shown.collect(),
             left_out: left_out.collect(),
             tokens: briefing.tokens(),

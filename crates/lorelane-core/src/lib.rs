@@ -3,11 +3,13 @@
 //! Files, locks, SQLite and git are in `lorelane-engine`; command line, hooks and MCP server in `lorelane`.
 
 pub mod act;
+pub mod audit;
 pub mod bench;
 pub mod briefing;
 pub mod candidate;
 pub mod capture;
 pub mod change;
+pub mod claim;
 pub mod consolidate;
 pub mod conversation;
 pub mod corpus;
@@ -33,6 +35,7 @@ pub mod refusal;
 pub mod retention;
 pub mod secret;
 pub mod secret_diff;
+pub mod settle;
 pub mod statements;
 pub mod steps;
 pub mod terms;

@@ -41,12 +41,45 @@ pub enum MarkKind {
     },
     /// The transcript position that the memory was captured from.
     Origin(Origin),
+    /// It was moved to the archive.
+    Archived(ArchivedMark),
     /// It must not be captured again.
     Reject(Rejection),
     /// Another memory says now what holds instead.
     Superseded {
         by: Address,
     },
+    /// Somebody verified this revision.
+    Confirm {
+        #[serde(default, deserialize_with = "lenient::or_default")]
+        because: String,
+    },
+}
+
+/// Why a memory is in the archive of Claude Code's folder, whose files have no field for it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ArchivedMark {
+    /// Whether it was retired and not archived.
+    pub retired: bool,
+    #[serde(default, deserialize_with = "lenient::or_default")]
+    pub because: String,
+    /// Its lines in the index.
+    #[serde(default, deserialize_with = "lenient::items_if_list", skip_serializing_if = "Vec::is_empty")]
+    pub lines: Vec<RemovedLine>,
+}
+
+/// A line that was taken out of an index, and where it was.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct RemovedLine {
+    /// With its line ending.
+    pub line: String,
+    /// The number that it had, from 1.
+    pub number: usize,
+    /// The lines above and below it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub above: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub below: Option<String>,
 }
 
 /// What must not be captured again, as digests, so that the marks file does not repeat the rejected text.
@@ -92,6 +125,10 @@ pub struct Marks {
     pub rejected: Vec<(Address, Rejection)>,
     /// Memories that were superseded, with what superseded them.
     pub superseded: BTreeMap<Address, Address>,
+    /// The revision of each memory that was verified last, and when.
+    pub confirmed: BTreeMap<Address, (Revision, Timestamp)>,
+    /// Memories in the archive, with when they were put there.
+    pub archived: BTreeMap<Address, (Timestamp, ArchivedMark)>,
     /// The number of lines that cannot be parsed. They stay in the file.
     pub unread: usize,
 }
@@ -109,6 +146,10 @@ struct MarkLine<'m> {
     origin: Option<&'m Origin>,
     #[serde(flatten)]
     rejection: Option<&'m Rejection>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    because: Option<&'m str>,
+    #[serde(flatten)]
+    archived: Option<&'m ArchivedMark>,
     at: Timestamp,
     #[serde(skip_serializing_if = "Option::is_none")]
     revision: Option<&'m Revision>,
@@ -125,6 +166,8 @@ impl Mark {
             by: None,
             origin: None,
             rejection: None,
+            because: None,
+            archived: None,
             at: self.at,
             revision,
         };
@@ -133,7 +176,9 @@ impl Mark {
             MarkKind::Alias { to } => MarkLine { to: Some(to), ..bare },
             MarkKind::Origin(origin) => MarkLine { origin: Some(origin), ..bare },
             MarkKind::Reject(rejection) => MarkLine { rejection: Some(rejection), ..bare },
+            MarkKind::Archived(archived) => MarkLine { archived: Some(archived), ..bare },
             MarkKind::Superseded { by } => MarkLine { by: Some(by), ..bare },
+            MarkKind::Confirm { because } => MarkLine { because: Some(because), ..bare },
         };
         format!("{}\n", json::to_string(&line, JsonFormat::LINE))
     }
@@ -144,6 +189,11 @@ impl Mark {
 }
 
 impl MarkKind {
+    /// That somebody verified a memory. A reason may quote a secret, and the marks file is committed.
+    pub fn confirm(because: &str) -> MarkKind {
+        MarkKind::Confirm { because: cut(&secret::masked(&one_line(because)), REASON_MAX) }
+    }
+
     pub fn name(&self) -> &'static str {
         match self {
             MarkKind::Pin => "pin",
@@ -151,7 +201,9 @@ impl MarkKind {
             MarkKind::Alias { .. } => "alias",
             MarkKind::Origin(_) => "origin",
             MarkKind::Reject(_) => "reject",
+            MarkKind::Archived(_) => "archived",
             MarkKind::Superseded { .. } => "superseded",
+            MarkKind::Confirm { .. } => "confirm",
         }
     }
 }
@@ -190,6 +242,10 @@ pub fn purged(bytes: &[u8], traces: &Traces) -> (Vec<u8>, usize) {
             {
                 let silent = Rejection { because: String::new(), ..rejection.clone() };
                 Some(Mark { kind: MarkKind::Reject(silent), ..mark.clone() }.line().into_bytes())
+            }
+            Some(mark @ Mark { kind: MarkKind::Confirm { because }, .. }) if traces.are_named_in(because) => {
+                let silent = MarkKind::Confirm { because: String::new() };
+                Some(Mark { kind: silent, ..mark.clone() }.line().into_bytes())
             }
             Some(_) => Some(line.to_vec()),
         };
@@ -230,6 +286,9 @@ impl Marks {
                 if let Some(by) = self.superseded.remove(&mark.address) {
                     self.superseded.insert(to.clone(), by);
                 }
+                if let Some(confirmed) = self.confirmed.remove(&mark.address) {
+                    self.confirmed.insert(to.clone(), confirmed);
+                }
                 // `to` is a current address again; keeping its alias would make a cycle when a memory moves back.
                 self.aliases.remove(&to);
                 self.aliases.insert(mark.address, to);
@@ -240,9 +299,17 @@ impl Marks {
                     origins.push(origin);
                 }
             }
+            MarkKind::Archived(archived) => {
+                self.archived.insert(mark.address, (mark.at, archived));
+            }
             MarkKind::Reject(rejection) => self.rejected.push((mark.address, rejection)),
             MarkKind::Superseded { by } => {
                 self.superseded.insert(mark.address, by);
+            }
+            MarkKind::Confirm { .. } => {
+                if let Some(revision) = mark.revision {
+                    self.confirmed.insert(mark.address, (revision, mark.at));
+                }
             }
         }
     }
@@ -255,6 +322,11 @@ impl Marks {
     /// The memories that this one superseded.
     pub fn predecessors(&self, address: &Address) -> BTreeSet<&Address> {
         self.superseded.keys().filter(|old| self.successor(old) == Some(address)).collect()
+    }
+
+    /// When this revision of the memory was verified.
+    pub fn confirmed_at(&self, address: &Address, revision: &Revision) -> Option<Timestamp> {
+        self.confirmed.get(address).filter(|(known, _)| known == revision).map(|(_, at)| *at)
     }
 
     /// The rejections that match this information, whatever its address. Title and body match in every category;

@@ -3,6 +3,7 @@
 //! Only what links, titles and passages need: every line of any text is one of these kinds. Indented code counts
 //! as text.
 
+use crate::steps;
 use std::ops::Range;
 
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -25,6 +26,20 @@ pub enum LineKind<'t> {
     /// A line of a fenced code block, including fences and blank lines.
     Code,
     Text,
+}
+
+/// The distance to the next run of exactly this many backticks.
+pub fn closing_backticks(text: &str, ticks: usize) -> Option<usize> {
+    let mut at = 0;
+    while let Some(found) = steps::searched(&text[at..], text[at..].find('`')) {
+        let begin = at + found;
+        let run = text[begin..].bytes().take_while(|byte| *byte == b'`').count();
+        if run == ticks {
+            return Some(begin);
+        }
+        at = begin + run;
+    }
+    None
 }
 
 pub fn lines(text: &str) -> Vec<MarkdownLine<'_>> {

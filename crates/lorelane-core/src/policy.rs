@@ -8,7 +8,7 @@
 
 use crate::digest::Revision;
 use crate::json::{Json, JsonFormat};
-use crate::memory::Category;
+use crate::memory::{AutoType, Category, MemoryKind};
 use crate::path::RelPath;
 use crate::secret;
 use crate::text::cut;
@@ -36,6 +36,27 @@ pub struct Key {
     pub default: Fallback,
     pub about: &'static str,
     pub weaker: WeakeningRule,
+}
+
+const fn half_life_days(category: Category) -> i64 {
+    match category {
+        Category::Decision | Category::Preference => 365,
+        Category::Constraint | Category::Runbook => 180,
+        Category::TechDebt => 90,
+        Category::SessionSummary => 30,
+    }
+}
+
+/// Not settings: they are a property of the client's types.
+const fn auto_half_life_days(auto_type: AutoType) -> i64 {
+    match auto_type {
+        AutoType::Value => 365,
+        AutoType::User => 180,
+        AutoType::Feedback => 90,
+        AutoType::Reference => 60,
+        AutoType::Unknown => 30,
+        AutoType::Project => 14,
+    }
 }
 
 /// Which values from a repository weaken the user's own, with the effect they would have. `true` is above `false`,
@@ -315,6 +336,18 @@ pub const KEYS: &[Key] = &[
         "whether an unattended run is asked to save memories, or they are kept for later",
     )
     .held(WeakeningRule::Above("unattended runs would be asked to save memories")),
+    lorelane(
+        "audit.half_life.*",
+        KeyKind::Whole { min: 1, max: 36_500 },
+        Fallback::PerCategory(|category| Some(Json::number(half_life_days(category)))),
+        "days after which half of a category's memories are taken to be stale",
+    ),
+    lorelane(
+        "audit.half_life_notes",
+        KeyKind::Whole { min: 1, max: 36_500 },
+        Fallback::Whole(180),
+        "the same for notes",
+    ),
     lorelane("notes.enabled", KeyKind::Flag, Fallback::Flag(true), "whether notes are read and written"),
     lorelane(
         "notes.storage",
@@ -654,6 +687,15 @@ impl Policy {
     /// Days after its last change until a memory of this category expires.
     pub fn retention_days(&self, category: Category) -> Option<i64> {
         Some(self.whole(&format!("categories.{category}.retention_days"))).filter(|days| *days > 0)
+    }
+
+    /// Days after which half of the memories of this kind are taken to be stale.
+    pub fn half_life_days(&self, kind: MemoryKind) -> i64 {
+        match kind {
+            MemoryKind::Record(category) => self.whole(&format!("audit.half_life.{category}")),
+            MemoryKind::Note(_) => self.whole("audit.half_life_notes"),
+            MemoryKind::Auto(auto_type) => auto_half_life_days(auto_type),
+        }
     }
 
     pub fn description(&self, category: Category) -> Option<&str> {

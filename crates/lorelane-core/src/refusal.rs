@@ -78,9 +78,19 @@ pub struct SecretFault {
 }
 
 impl Refusal {
+    /// One field is invalid.
+    pub fn of_field(address: &Address, field: &str, expected: &str, got: &str, fix: &str) -> Refusal {
+        let [field, expected, got, fix] = [field, expected, got, fix].map(str::to_owned);
+        Refusal::Invalid { address: address.clone(), faults: vec![FieldFault { field, expected, got, fix }] }
+    }
+
     /// What to do about it.
     pub fn hint(&self) -> String {
         match self {
+            Refusal::Unreadable { address, .. } if address.is_auto() => {
+                "fix the file: it must be text in UTF-8 with frontmatter between two `---` lines; `lorelane doctor` lists every file that cannot be read"
+                    .to_owned()
+            }
             Refusal::Unreadable { address, .. } if address.is_note() => {
                 "fix the file: a note is text in UTF-8; `lorelane doctor` lists every file that cannot be read"
                     .to_owned()

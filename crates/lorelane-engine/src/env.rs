@@ -47,6 +47,8 @@ variables! {
     ClaudeCodeEntrypoint = "CLAUDE_CODE_ENTRYPOINT",
     ClaudeProjectDir = "CLAUDE_PROJECT_DIR",
     ClaudeConfigDir = "CLAUDE_CONFIG_DIR",
+    ClaudeCodeProjectDirName = "CLAUDE_CODE_PROJECT_DIR_NAME",
+    ClaudeCodeDisableAutoMemory = "CLAUDE_CODE_DISABLE_AUTO_MEMORY",
     CodexHome = "CODEX_HOME",
     Visual = "VISUAL",
     Editor = "EDITOR",

@@ -34,10 +34,16 @@ pub enum Failure {
     #[error("cannot open {lane}: it is outside the project {project}")]
     Outside { lane: PathBuf, project: PathBuf },
     /// Each lane has its own journal, so one atomic change cannot span two lanes.
-    #[error("cannot change records and notes together: each has its own log")]
+    #[error("cannot change memories of two lanes together: each has its own log")]
     TwoLanes,
     #[error("cannot use notes: they are not enabled, or have no folder")]
     NotesOff,
+    #[error("cannot find Claude Code's memory folder of this project")]
+    NoAutoMemory,
+    #[error("cannot retire or archive MEMORY.md: Claude Code expects it there")]
+    OnlyFile,
+    #[error("cannot use {file}: it is not UTF-8")]
+    NotText { file: PathBuf },
     /// `notes move` changes two journals, so undo cannot revert it.
     #[error("cannot undo: the newest change moved the notes")]
     UndoesMove,

@@ -2,16 +2,18 @@
 
 mod call;
 mod repository;
+mod snapshot;
 
 pub(crate) use repository::{EnclosingRepository, Repository, enclosing};
 
 pub use call::GitError;
+pub use snapshot::{DiffBase, Snapshots, TreeFile};
 
 use crate::disk::Disk;
 use call::{GitCallPolicy, PLAIN_DIFF, WorkTree, is_there, run, run_commit, run_search};
 use lorelane_core::time::Timestamp;
 use memchr::memchr;
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
@@ -77,6 +79,8 @@ pub fn is_unsettled(project: &Path) -> bool {
 pub fn untouched<'f>(disk: &dyn Disk, project: &Path, files: &'f [PathBuf]) -> Vec<&'f Path> {
     let tree = WorkTree::around(project).filter(|_| !files.is_empty());
     let Some(tree) = tree else { return Vec::new() };
+    // Git would take `:/home/…` for a search in commit messages.
+    let files: Vec<&PathBuf> = files.iter().filter(|file| file.starts_with(&tree.root)).collect();
     let names: Vec<Vec<u8>> = files.iter().map(|file| named(tree.relative(file))).collect();
     if names.iter().any(|name| name.contains(&b'\n')) {
         return Vec::new();
@@ -90,7 +94,7 @@ pub fn untouched<'f>(disk: &dyn Disk, project: &Path, files: &'f [PathBuf]) -> V
         let now = disk.read_regular(file, 2 * held.len() as u64);
         now.ok().flatten().is_some_and(|now| is_same(&now, held))
     };
-    let held = files.iter().zip(staged(&printed));
+    let held = files.into_iter().zip(staged(&printed));
     held.filter(is_untouched).map(|(file, _)| file.as_path()).collect()
 }
 
@@ -188,6 +192,18 @@ pub fn common_dir(path: &Path) -> Option<PathBuf> {
     WorkTree::around(path).map(|tree| call::common_dir(tree.git_dir))
 }
 
+/// The folder that the repository's or the user's settings name for hooks, if they name one.
+pub fn hooks_path(project: &Path) -> Option<String> {
+    let tree = WorkTree::around(project)?;
+    // By scope: our own calls set this key for themselves.
+    ["--local", "--global"].into_iter().find_map(|scope| {
+        let mut asked = tree.git(GitCallPolicy::GitAlone);
+        let printed = run(asked.args(["config", scope, "--get", "core.hooksPath"]), Vec::new()).ok()?;
+        let folder = String::from_utf8_lossy(&printed).trim().to_owned();
+        (!folder.is_empty()).then_some(folder)
+    })
+}
+
 /// The worktree that a path is in, or would be in.
 pub fn repository_of(path: &Path) -> Option<PathBuf> {
     WorkTree::around(path).map(|tree| tree.root)
@@ -273,6 +289,29 @@ pub fn former_names(project: &Path, file: &str) -> Vec<String> {
     names.extend(renames(&followed).into_iter().map(|(old, _)| old));
     names.retain(|name| name != file);
     names
+}
+
+/// When git last changed each of these files. A file that it does not know is left out.
+pub fn last_changes(project: &Path, files: &[&Path]) -> Vec<(PathBuf, Timestamp)> {
+    let tree = WorkTree::around(project).filter(|_| !files.is_empty());
+    let Some(tree) = tree else { return Vec::new() };
+    let mut asked = tree.git(GitCallPolicy::GitAlone);
+    asked.args(["log", "--format=%x01%ct", "--name-only", "-z", "--no-renames"]).args(PLAIN_DIFF);
+    asked.arg("--").args(files.iter().map(|file| tree.relative(file)));
+    let printed = run(&mut asked, Vec::new()).unwrap_or_default();
+    let (mut at, mut found) = (None, BTreeMap::new());
+    for field in printed.split(|byte| *byte == 0) {
+        let field = String::from_utf8_lossy(field.trim_ascii_start()).into_owned();
+        match field.strip_prefix('\u{1}') {
+            Some(time) => at = time.trim().parse().ok().map(Timestamp),
+            None => {
+                if let Some(at) = at.filter(|_| !field.is_empty()) {
+                    found.entry(tree.root.join(field)).or_insert(at);
+                }
+            }
+        }
+    }
+    found.into_iter().collect()
 }
 
 /// Old and new names from `--name-status -z`.

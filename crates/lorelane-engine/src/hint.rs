@@ -33,7 +33,14 @@ impl Failure {
             Failure::Outside { .. } => {
                 "lorelane writes only inside the project; move the folder into it or remove the link".into()
             }
-            Failure::TwoLanes => "change records and notes in separate commands".into(),
+            Failure::TwoLanes => "change them in separate commands".into(),
+            Failure::NotText { .. } => "save it as UTF-8; until then it is not changed".into(),
+            Failure::OnlyFile => {
+                "keep it, delete the file, or split it into topics with `lorelane auto tidy`".into()
+            }
+            Failure::NoAutoMemory => {
+                "Claude Code creates it when it saves its first memory here; lorelane never does".into()
+            }
             Failure::NotesOff => {
                 "`lorelane config set notes.enabled true` turns them on; `doctor` shows more".into()
             }
@@ -92,6 +99,7 @@ impl StoreError {
             }
             StoreError::Symlink { .. } => "replace the link with the file or folder itself".into(),
             StoreError::NotAFile { .. } => "move it out of the way".into(),
+            StoreError::Outdated { .. } => "nothing was changed; try again".into(),
             StoreError::OnlyDeleted { .. } => {
                 "`lorelane restore` restores such a memory; `lorelane doctor` lists them".into()
             }

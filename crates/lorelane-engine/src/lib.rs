@@ -15,6 +15,7 @@ pub mod hooklog;
 pub mod index;
 pub mod ledger;
 pub mod model;
+pub mod probe;
 pub mod setup;
 pub mod state;
 pub mod store;

@@ -70,11 +70,9 @@ pub(super) const JOBS: &[Job] = &[
     Job { says: Says::Nothing, ..job("hook after-tool", after_tool) },
 ];
 
-/// The exit code that asks the agent to save something: otherwise not all of a stop hook was measured.
-const ASKED: i32 = 2;
-
+/// It must ask the agent to save something: otherwise not all of a stop hook was measured.
 const fn stop(name: &'static str, call: fn(&Store<'_>, usize) -> Result<Call, Failure>) -> Job {
-    Job { done: &[ASKED], ..job(name, call) }
+    Job { says: Says::Something, ..job(name, call) }
 }
 
 /// Measured last: their changes would make the memories of the other jobs larger.
@@ -140,6 +138,8 @@ fn long_prompt(store: &Store<'_>, turn: usize) -> Result<Call, Failure> {
 }
 
 fn stopped(store: &Store<'_>, turn: usize, transcript: &Path) -> Result<Call, Failure> {
+    // What waits from the turn before would be merged with, and nobody asked.
+    store.sandbox.remove_captures()?;
     let more = [
         ("transcript_path", Json::text(transcript.to_string_lossy())),
         ("stop_hook_active", Json::Bool(false)),

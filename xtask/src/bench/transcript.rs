@@ -25,10 +25,10 @@ const RESULT_BYTES: usize = 2 << 10;
 const HUGE_RESULT_BYTES: usize = 192 << 10;
 
 impl Transcripts {
-    /// What the user says last: something to keep, so that the agent is asked.
+    /// What the user says last: something to keep that no memory of the corpus says, so that the agent is asked.
     const DECISION: &str =
-        "We decided to keep Redis for the session cache because cache invalidation is cheaper there.";
-    pub const LAST_WORDS: &str = "Done, the session cache keeps Redis.";
+        "We decided to sign the invoices with the clinic's own stamp because the auditor wants it.";
+    pub const LAST_WORDS: &str = "Done, the clinic's stamp signs the invoices.";
 
     /// `huge` becomes at least `huge_bytes` long.
     pub fn write(huge_bytes: usize, seed: u64) -> Result<Transcripts, Failure> {
@@ -48,7 +48,7 @@ struct Written {
     bytes: usize,
 }
 
-/// Writes exchanges while `more` returns true. A tool result has up to `result_bytes`.
+/// Writes exchanges as long as `more` returns true, and a last one. A tool result has up to `result_bytes`.
 fn write(path: &Path, seed: u64, result_bytes: usize, more: impl Fn(Written) -> bool) -> Result<(), Failure> {
     let fault = |error| Failure::on("write", path, error);
     let mut file = BufWriter::new(File::create(path).map_err(fault)?);
@@ -57,20 +57,22 @@ fn write(path: &Path, seed: u64, result_bytes: usize, more: impl Fn(Written) -> 
     let results = corpus::sentences(result_bytes / 50, &mut prng).replace(". ", ".\n");
     let mut written = Written::default();
     let mut number = 0;
-    while more(written) {
+    loop {
         number += 1;
         let result: String = results.chars().take(1 + prng.below(result_bytes)).collect();
         let is_last = !more(Written { messages: written.messages + 2, ..written });
         let answer =
             if is_last { Transcripts::LAST_WORDS.to_owned() } else { corpus::sentences(3, &mut prng) };
-        let question =
-            if is_last { Transcripts::DECISION.to_owned() } else { corpus::sentences(2, &mut prng) };
+        let question = if is_last { Transcripts::DECISION.to_owned() } else { corpus::task(&mut prng) };
         for line in exchange(number, &question, &result, &answer) {
             let line = format!("{}\n", line.render(JsonFormat::LINE));
             written.bytes += line.len();
             file.write_all(line.as_bytes()).map_err(fault)?;
         }
         written.messages += 2;
+        if is_last {
+            break;
+        }
     }
     file.flush().map_err(fault)
 }
@@ -168,6 +170,8 @@ mod tests {
             assert_eq!(spoken.len(), expected);
             assert_eq!(spoken.last(), Some(&Transcripts::LAST_WORDS));
         }
+        let huge = std::fs::read_to_string(&transcripts.huge).unwrap();
+        assert!(huge.lines().rev().nth(4).unwrap().contains(Transcripts::DECISION));
         let lines = |path: &Path| std::fs::read_to_string(path).unwrap().lines().count();
         assert_eq!((lines(&transcripts.short), lines(&transcripts.long)), (125, 5_000));
     }

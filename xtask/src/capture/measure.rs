@@ -3,9 +3,10 @@
 use std::fmt::Write as _;
 
 use lorelane_core::conversation::Speaker;
-use lorelane_core::statements::{ScoredStatement, StatementKind, to_ask};
+use lorelane_core::statements::{ASK_MAX, ScoredStatement, StatementKind, to_ask};
 
 use super::set::LabelledConversation;
+use crate::quality::{QualityMeasure, measure};
 
 /// Counts over many conversations, for one list of items per conversation.
 #[derive(Clone, Debug, Default)]
@@ -92,9 +93,9 @@ impl CaptureMeasures {
         for message in 0..labelled.conversation.messages.len() {
             let start = found.partition_point(|item| item.statement.message < message);
             let end = found.partition_point(|item| item.statement.message <= message);
-            let reasons = to_ask(&found[start..end], |found| found.score);
+            let reasons = to_ask(&found[start..end], |found| found.score).into_iter().take(ASK_MAX);
             let again = !asked.is_empty();
-            asked.extend(reasons.into_iter().filter(|reason| !again || reason.is_request));
+            asked.extend(reasons.filter(|reason| !again || reason.is_request));
         }
         self.asked.add(labelled, &asked);
         self.inbox.add(labelled, &found.iter().collect::<Vec<_>>());
@@ -139,19 +140,7 @@ impl CaptureMeasures {
     }
 }
 
-/// A measure with its limits, in per cent.
-pub struct CaptureMeasure {
-    pub name: &'static str,
-    pub must: f64,
-    pub aim: f64,
-    pub more_is_better: bool,
-}
-
-const fn measure(name: &'static str, must: f64, aim: f64, more_is_better: bool) -> CaptureMeasure {
-    CaptureMeasure { name, must, aim, more_is_better }
-}
-
-pub const MEASURES: [CaptureMeasure; 6] = [
+pub const MEASURES: [QualityMeasure; 6] = [
     measure("asked: sessions with nothing to keep in which it asks, %", 10.0, 5.0, false),
     measure("asked: items that are a label, %", 40.0, 60.0, true),
     measure("inbox: clear labels found, %", 35.0, 55.0, true),
@@ -159,19 +148,6 @@ pub const MEASURES: [CaptureMeasure; 6] = [
     measure("kind right, of found items, %", 60.0, 80.0, true),
     measure("items that are the user's words, %", 80.0, 80.0, true),
 ];
-
-impl CaptureMeasure {
-    pub fn verdict(&self, value: f64) -> &'static str {
-        let reaches = |limit: f64| if self.more_is_better { value >= limit } else { value <= limit };
-        if reaches(self.aim) {
-            "aim met"
-        } else if reaches(self.must) {
-            "met"
-        } else {
-            "MISSED"
-        }
-    }
-}
 
 #[cfg(test)]
 mod tests {

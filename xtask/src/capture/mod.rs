@@ -21,6 +21,7 @@ use lorelane_core::statements::{
 use crate::args::Args;
 use crate::failure::Failure;
 use crate::logistic::{Example, WeightPrior, WeightRange, fit_with};
+use crate::quality::{Measured, Verdicts};
 use crate::repo;
 use crate::retrieval_bench::Report;
 use measure::{CaptureMeasures, MEASURES};
@@ -148,14 +149,13 @@ fn left_out(
     measures
 }
 
-const FAMILIES: [FeatureFamily; 14] = [
+const FAMILIES: [FeatureFamily; 13] = [
     FeatureFamily::Form,
     FeatureFamily::Contrast,
     FeatureFamily::Scope,
     FeatureFamily::Reason,
     FeatureFamily::Order,
     FeatureFamily::Deferral,
-    FeatureFamily::Doubt,
     FeatureFamily::Question,
     FeatureFamily::Domain,
     FeatureFamily::Length,
@@ -172,25 +172,12 @@ fn report(conversations: &[LabelledConversation], examples: &[StatementExample])
     for labelled in conversations {
         in_sample.add(labelled, &detect_with(&labelled.conversation, None, &weights));
     }
-    let mut table = String::from("| capture | left out | fitted on |\n| --- | ---: | ---: |\n");
-    let mut verdicts = String::new();
-    let mut met = true;
-    let (counts, counts_in_sample) = (measured.counts(), in_sample.counts());
-    let values = measured.values().into_iter().zip(in_sample.values());
-    for (at, (measure, (left_out, in_sample))) in MEASURES.iter().zip(values).enumerate() {
-        let _ = writeln!(
-            table,
-            "| {} | {left_out:.1} ({}) | {in_sample:.1} ({}) |",
-            measure.name, counts[at], counts_in_sample[at]
-        );
-        let verdict = measure.verdict(left_out);
-        met &= verdict != "MISSED";
-        let (name, must, aim) = (measure.name, measure.must, measure.aim);
-        let _ = writeln!(
-            verdicts,
-            "{name}: {left_out:.1} left out, {in_sample:.1} in sample; must {must}, aim {aim}: {verdict}"
-        );
-    }
+    let counted = |measures: &CaptureMeasures| Measured {
+        values: measures.values().to_vec(),
+        counts: measures.counts().to_vec(),
+    };
+    let Verdicts { table, lines, met } =
+        Verdicts::of("capture", &MEASURES, &counted(&measured), &counted(&in_sample));
     let row = |measures: &CaptureMeasures| {
         measures.values()[..5].iter().map(|value| format!(" {value:.1} |")).collect::<String>()
     };
@@ -204,7 +191,7 @@ fn report(conversations: &[LabelledConversation], examples: &[StatementExample])
          | --- | ---: | ---: | ---: | ---: | ---: |\n{ablation}",
         measured.kinds_table(&in_sample),
     );
-    Report { tables, verdicts, met }
+    Report { tables, verdicts: lines, met }
 }
 
 fn source(weights: &StatementWeights) -> String {

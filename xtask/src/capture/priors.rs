@@ -20,7 +20,6 @@ const AGAINST: &[F] = &[
     F::EditLead,
     F::Request,
     F::TaskStep,
-    F::Doubt,
     F::Question,
     F::QuestionLead,
     F::Screen,

@@ -3,6 +3,7 @@
 use std::fmt::Write as _;
 
 use super::set::{LabelledPrompt, ShownReminders};
+use crate::quality::{QualityMeasure, measure};
 
 /// Counts over many prompts.
 #[derive(Clone, Debug, Default)]
@@ -61,19 +62,7 @@ impl ReminderCounts {
     }
 }
 
-/// A measure with its limits.
-pub struct ReminderMeasure {
-    pub name: &'static str,
-    pub must: f64,
-    pub aim: f64,
-    pub more_is_better: bool,
-}
-
-const fn measure(name: &'static str, must: f64, aim: f64, more_is_better: bool) -> ReminderMeasure {
-    ReminderMeasure { name, must, aim, more_is_better }
-}
-
-pub const MEASURES: [ReminderMeasure; 6] = [
+pub const MEASURES: [QualityMeasure; 6] = [
     measure("prompts with a needed memory that get it (hit), %", 55.0, 75.0, true),
     measure("shown memories that are needed or useful (precision), %", 72.0, 80.0, true),
     measure("prompts that need none and get one (false), %", 8.0, 5.0, false),
@@ -81,19 +70,6 @@ pub const MEASURES: [ReminderMeasure; 6] = [
     measure("prompts of other projects that are answered, %", 3.0, 1.0, false),
     measure("tokens injected per prompt", 45.0, 30.0, false),
 ];
-
-impl ReminderMeasure {
-    pub fn verdict(&self, value: f64) -> &'static str {
-        let reaches = |limit: f64| if self.more_is_better { value >= limit } else { value <= limit };
-        if reaches(self.aim) {
-            "aim met"
-        } else if reaches(self.must) {
-            "met"
-        } else {
-            "MISSED"
-        }
-    }
-}
 
 /// How the estimate agrees with the labels, in ten bins.
 #[derive(Clone, Debug, Default)]

@@ -16,6 +16,7 @@ use lorelane_core::recall::relevance::{Evidence, RelevanceWeights};
 use crate::args::Args;
 use crate::failure::Failure;
 use crate::logistic::{Example, fit};
+use crate::quality::{Measured, Verdicts};
 use crate::repo;
 use crate::retrieval_bench::Report;
 use measure::{Calibration, MEASURES, ReminderCounts};
@@ -166,19 +167,9 @@ fn report(projects: &mut [LabelledProject], pairs: &[Pair]) -> Result<Report, Fa
         let values = counts.values().map(|value| format!(" {value:.1} |")).concat();
         let _ = writeln!(ablation, "| without `{name}` |{values}");
     }
-    let mut table = String::from("| reminders | left out | fitted on |\n| --- | ---: | ---: |\n");
-    let mut verdicts = String::new();
-    let mut met = true;
-    for ((measure, left_out), in_sample) in MEASURES.iter().zip(left_out.values()).zip(in_sample.values()) {
-        let _ = writeln!(table, "| {} | {left_out:.1} | {in_sample:.1} |", measure.name);
-        let verdict = measure.verdict(left_out);
-        met &= verdict != "MISSED";
-        let (name, must, aim) = (measure.name, measure.must, measure.aim);
-        let _ = writeln!(
-            verdicts,
-            "{name}: {left_out:.1} left out, {in_sample:.1} in sample; must {must}, aim {aim}: {verdict}"
-        );
-    }
+    let counted = |counts: &ReminderCounts| Measured { values: counts.values().to_vec(), counts: Vec::new() };
+    let Verdicts { table, lines, met } =
+        Verdicts::of("reminders", &MEASURES, &counted(&left_out), &counted(&in_sample));
     let all = left_out.values().map(|value| format!(" {value:.1} |")).concat();
     let tables = format!(
         "{table}\n| left out project | hit | precision | false |\n| --- | ---: | ---: | ---: |\n{of_projects}\n\
@@ -186,7 +177,7 @@ fn report(projects: &mut [LabelledProject], pairs: &[Pair]) -> Result<Report, Fa
          | --- | ---: | ---: | ---: | ---: | ---: | ---: |\n| all |{all}\n{ablation}\n{}",
         calibration.table(&calibration_fitted_on),
     );
-    Ok(Report { tables, verdicts, met })
+    Ok(Report { tables, verdicts: lines, met })
 }
 
 fn source(weights: &RelevanceWeights) -> String {

@@ -5,6 +5,7 @@ use crate::guard::ShellContext;
 use crate::guard::shell;
 use crate::json::Json;
 use crate::lifecycle::Status;
+use crate::markdown::closing_backticks;
 use crate::memory::{Category, Memory};
 use crate::path::RelPath;
 use crate::yaml::YamlCollection;
@@ -184,7 +185,7 @@ fn code(text: &str) -> Vec<&str> {
     while let Some(open) = rest.find('`') {
         let after = rest[open..].trim_start_matches('`');
         let ticks = rest.len() - open - after.len();
-        let Some(length) = closing(after, ticks) else { break };
+        let Some(length) = closing_backticks(after, ticks) else { break };
         let inside = &after[..length];
         let is_block = ticks >= 3 && inside.contains('\n');
         let lines = inside.lines().skip(usize::from(is_block)).map(str::trim);
@@ -192,18 +193,4 @@ fn code(text: &str) -> Vec<&str> {
         rest = &after[length + ticks..];
     }
     code
-}
-
-/// The distance to the next run of exactly this many backticks.
-fn closing(text: &str, ticks: usize) -> Option<usize> {
-    let mut at = 0;
-    while let Some(found) = text[at..].find('`') {
-        let begin = at + found;
-        let run = text[begin..].bytes().take_while(|byte| *byte == b'`').count();
-        if run == ticks {
-            return Some(begin);
-        }
-        at = begin + run;
-    }
-    None
 }

@@ -408,6 +408,7 @@ mod tests {
             status: Status::Active,
             not_current: None,
             superseded_by: None,
+            broken: None,
             tags: Vec::new(),
             lines: None,
             score: 1,

@@ -2,7 +2,7 @@
 
 use super::{
     CurrentMemory, DateStyle, DropRule, LENGTHS, MAX_CHARS, ReminderRule, SHORT_PREFACE, digest, line_within,
-    tokens,
+    marked, tokens,
 };
 use crate::act::{ActEntry, ToolAct, keys_of};
 use crate::fence::{Fence, inline};
@@ -70,16 +70,18 @@ impl ReminderRule<'_> {
         addresses.dedup_by(|a, b| a.2 == b.2);
         for (_, _, address) in addresses.into_iter().take(READ_MAX) {
             // The map may be stale: the file decides whether the memory may be shown and what it names.
-            let Ok((_, memory)) = self.may_show(read(&address)) else { continue };
-            let Some(key) = keys_of(&memory).into_iter().find(|key| act.touches(key)) else { continue };
-            let digest = digest(&memory);
+            let Ok(fresh) = self.may_show(read(&address)) else { continue };
+            let (memory, mark) = (&fresh.memory, fresh.mark());
+            let Some(key) = keys_of(memory).into_iter().find(|key| act.touches(key)) else { continue };
+            let digest = digest(memory);
             if shown.get(&address) == Some(&digest) {
                 continue;
             }
             let names = key.shown();
             let lengths = LENGTHS.iter().take(if briefing.reminders.is_empty() { LENGTHS.len() } else { 2 });
             let lines = lengths.map(|(title, gist)| {
-                let line = line_within(&memory, DateStyle::Age(self.now), *title, *gist);
+                let line = line_within(memory, DateStyle::Age(self.now), *title, *gist);
+                let line = marked(line, mark.as_deref());
                 format!("{line} (names {})", inline(&names, NAMED_MAX))
             });
             let mut costs = lines.map(|line| (tokens(&line), line.chars().count() + 1, line));

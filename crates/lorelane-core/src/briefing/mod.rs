@@ -6,7 +6,7 @@ mod standing;
 mod stop_words;
 
 pub use act::{ActBriefing, ActReminder};
-pub use rule::{CurrentMemory, ReminderRule};
+pub use rule::{CurrentMemory, FreshMemory, ReminderRule};
 pub use standing::{RenderedContext, StandingContext, StandingMemory};
 pub(crate) use stop_words::is_stop_word;
 
@@ -81,13 +81,19 @@ pub enum DropRule {
     Unlikely,
     Further,
     Repeated,
+    /// The client loads it by itself.
+    Loaded,
     Surplus,
     Budget,
     ActBudget,
+    /// Its title, or the field that says what to do, names what is gone from the repository.
+    BrokenInstruction,
+    /// Most of what it names is gone.
+    MostlyBroken,
 }
 
 impl DropRule {
-    pub const ALL: [DropRule; 21] = [
+    pub const ALL: [DropRule; 24] = [
         DropRule::Off,
         DropRule::Gone,
         DropRule::Retired,
@@ -106,9 +112,12 @@ impl DropRule {
         DropRule::Unlikely,
         DropRule::Further,
         DropRule::Repeated,
+        DropRule::Loaded,
         DropRule::Surplus,
         DropRule::Budget,
         DropRule::ActBudget,
+        DropRule::BrokenInstruction,
+        DropRule::MostlyBroken,
     ];
 
     /// The name in the ledger.
@@ -128,9 +137,12 @@ impl DropRule {
             DropRule::Unlikely => "min_relevance",
             DropRule::Further => "further",
             DropRule::Repeated => "repeated",
+            DropRule::Loaded => "loaded",
             DropRule::Surplus => "max_inject",
             DropRule::Budget => "budget",
             DropRule::ActBudget => "act_budget",
+            DropRule::BrokenInstruction => "broken_instruction",
+            DropRule::MostlyBroken => "mostly_broken",
         }
     }
 
@@ -157,9 +169,14 @@ impl DropRule {
                 "after the first memory, another one is added only if it is more likely useful than not"
             }
             DropRule::Repeated => "this session was already shown it",
+            DropRule::Loaded => "Claude Code loads it by itself (its MEMORY.md links it)",
             DropRule::Surplus => "better matches reached the maximum (three, or retrieval.max_inject)",
             DropRule::Budget => "there was no room left in briefing.max_tokens",
             DropRule::ActBudget => "there was no room left in briefing.act_max_tokens",
+            DropRule::BrokenInstruction => {
+                "its title or instruction names something that the repository no longer has"
+            }
+            DropRule::MostlyBroken => "more than half of what it names is gone from the repository",
         }
     }
 }
@@ -276,12 +293,18 @@ impl Composer {
 
     /// Adds a memory as its file is now, or drops it if it does not fit.
     pub fn take(&mut self, hit: Hit, memory: &Memory, now: Timestamp) {
+        self.take_marked(hit, memory, None, now);
+    }
+
+    /// The same with a mark for what no longer holds.
+    pub(super) fn take_marked(&mut self, hit: Hit, memory: &Memory, mark: Option<&str>, now: Timestamp) {
         if let Some(rule) = self.closed() {
             return self.drop(hit, rule);
         }
         let is_best = self.briefing.reminders.is_empty() && self.misfits == 0;
         let lengths = LENGTHS.iter().take(if is_best { LENGTHS.len() } else { 1 });
-        let lines = lengths.map(|(title, gist)| line_within(memory, DateStyle::Age(now), *title, *gist));
+        let lines = lengths
+            .map(|(title, gist)| marked(line_within(memory, DateStyle::Age(now), *title, *gist), mark));
         let mut costs = lines.map(|line| (tokens(&line), line.chars().count() + 1, line));
         let fits = |(cost, length, _): &(usize, usize, String)| *cost <= self.tokens && *length <= self.chars;
         let Some((cost, length, line)) = costs.find(fits) else {
@@ -319,6 +342,9 @@ pub fn reminder(memory: &Memory, now: Timestamp) -> String {
     line(memory, DateStyle::Age(now))
 }
 
+/// The longest mark of a reminder.
+const MARK_MAX: usize = 160;
+
 /// How a line shows when its memory was last changed.
 #[derive(Clone, Copy, Debug)]
 enum DateStyle {
@@ -352,6 +378,14 @@ fn line_within(memory: &Memory, dating: DateStyle, title_max: usize, gist_max: u
         line.push_str(&format!(" — {gist}"));
     }
     line
+}
+
+/// A line with what no longer holds.
+fn marked(line: String, mark: Option<&str>) -> String {
+    match mark {
+        Some(mark) => format!("{line} [{}]", inline(mark, MARK_MAX)),
+        None => line,
+    }
 }
 
 /// The texts of a memory that a reminder shows. An agent may repeat them, and then they are not captured again.

@@ -1,6 +1,7 @@
 //! The rule of reminders: which of the memories found for a prompt are shown.
 
 use super::{Briefing, Composer, DropRule, barred, digest, is_machine, is_relevant};
+use crate::audit::{BrokenMemory, WithholdRule};
 use crate::corpus::MemorySummary;
 use crate::memory::{Address, Memory};
 use crate::policy::{MatchStrategy, Policy};
@@ -22,8 +23,24 @@ pub struct ReminderRule<'p> {
     pub now: Timestamp,
 }
 
-/// A memory as its file is now, with its summary; `None` if it cannot be read.
-pub type CurrentMemory = Option<(MemorySummary, Memory)>;
+/// A memory as its file is now.
+#[derive(Clone, Debug)]
+pub struct FreshMemory {
+    pub entry: MemorySummary,
+    pub memory: Memory,
+    /// Its claims that the repository no longer confirms.
+    pub broken: Option<BrokenMemory>,
+}
+
+impl FreshMemory {
+    /// What its reminder says of broken claims.
+    pub fn mark(&self) -> Option<String> {
+        self.broken.as_ref().and_then(BrokenMemory::mark)
+    }
+}
+
+/// A memory as its file is now; `None` if it cannot be read.
+pub type CurrentMemory = Option<FreshMemory>;
 
 impl ReminderRule<'_> {
     /// Whether reminders are enabled.
@@ -71,13 +88,15 @@ impl ReminderRule<'_> {
                     (Ok(()), _) => self.judge(query, &hit, read(&hit.address)),
                 };
             match verdict {
-                Ok(memory) if already.get(&hit.address).is_some_and(|known| *known == digest(&memory)) => {
+                Ok(fresh)
+                    if already.get(&hit.address).is_some_and(|known| *known == digest(&fresh.memory)) =>
+                {
                     is_first = false;
                     composer.drop(hit, DropRule::Repeated);
                 }
-                Ok(memory) => {
+                Ok(fresh) => {
                     is_first = false;
-                    composer.take(hit, &memory, self.now);
+                    composer.take_marked(hit, &fresh.memory, fresh.mark().as_deref(), self.now);
                 }
                 Err(rule) => composer.drop(hit, rule),
             }
@@ -100,10 +119,10 @@ impl ReminderRule<'_> {
 
     /// The memory if it may be shown for this prompt, else the first rule that drops it. The index may be older
     /// than the file.
-    fn judge(&self, query: &Query, hit: &Hit, current: CurrentMemory) -> Result<Memory, DropRule> {
-        let (entry, memory) = self.may_show(current)?;
-        if hit.relevance.is_some() || mentions(query, &entry.title, &entry.tags) {
-            Ok(memory)
+    fn judge(&self, query: &Query, hit: &Hit, current: CurrentMemory) -> Result<FreshMemory, DropRule> {
+        let fresh = self.may_show(current)?;
+        if hit.relevance.is_some() || mentions(query, &fresh.entry.title, &fresh.entry.tags) {
+            Ok(fresh)
         } else {
             Err(DropRule::Irrelevant)
         }
@@ -111,11 +130,15 @@ impl ReminderRule<'_> {
 
     /// The memory if it may be shown for any prompt. A file that breaks a rule of its category is still shown:
     /// old files with small faults would disappear silently. `doctor` reports the fault.
-    pub fn may_show(&self, current: CurrentMemory) -> Result<(MemorySummary, Memory), DropRule> {
-        let (entry, memory) = current.ok_or(DropRule::Gone)?;
-        match barred(&entry, self.policy, self.now) {
-            Some(rule) => Err(rule),
-            None => Ok((entry, memory)),
+    pub fn may_show(&self, current: CurrentMemory) -> Result<FreshMemory, DropRule> {
+        let fresh = current.ok_or(DropRule::Gone)?;
+        if let Some(rule) = barred(&fresh.entry, self.policy, self.now) {
+            return Err(rule);
+        }
+        match fresh.broken.as_ref().and_then(BrokenMemory::withheld) {
+            Some((WithholdRule::InInstruction, _)) => Err(DropRule::BrokenInstruction),
+            Some((WithholdRule::Mostly, _)) => Err(DropRule::MostlyBroken),
+            None => Ok(fresh),
         }
     }
 }

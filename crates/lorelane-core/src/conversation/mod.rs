@@ -85,16 +85,29 @@ impl Conversation {
         self
     }
 
+    /// Adds a prompt that the transcript does not have yet.
+    pub fn asked(mut self, prompt: &str) -> Conversation {
+        if let Some(text) = own_words(Speaker::Human, prompt) {
+            self.push(Speaker::Human, text);
+        }
+        self
+    }
+
     /// Adds the last answer, which a client passes to its stop hook: the transcript may not have it yet.
     pub fn ending_with(mut self, assistant: &str) -> Conversation {
         let last = self.messages.iter().rev().find(|message| message.speaks());
         // If the transcript already has the answer, it must not count twice.
         let known = last.is_some_and(|message| message.text.trim_end().ends_with(assistant.trim()));
         if let Some(text) = own_words(Speaker::Assistant, assistant).filter(|_| !known) {
-            let at = self.messages.last().map_or(TranscriptPosition::Line(1), |message| message.at);
-            self.messages.push(Message { at, speaker: Speaker::Assistant, text, tools: Vec::new() });
+            self.push(Speaker::Assistant, text);
         }
         self
+    }
+
+    /// Adds a message at the end of what is written.
+    fn push(&mut self, speaker: Speaker, text: String) {
+        let at = self.messages.last().map_or(TranscriptPosition::Line(1), |message| message.at);
+        self.messages.push(Message { at, speaker, text, tools: Vec::new() });
     }
 
     /// Drops lines that repeat what lorelane showed in this session: capturing them would save it again.

@@ -3,6 +3,7 @@
 //! A dialect does no search, locking or IO and reads no clock. It rejects what its format cannot express, with a
 //! hint. The laws that hold for every dialect are tested in `tests/it/laws.rs`.
 
+pub mod auto;
 pub mod listing;
 pub mod notes;
 pub mod records;
@@ -83,6 +84,16 @@ pub trait Dialect: fmt::Debug + Send + Sync {
         None
     }
 
+    /// The address a memory moves to when it is archived; `None` if it does not move.
+    fn archived_to(
+        &self,
+        _address: &Address,
+        _now: Timestamp,
+        _taken: &dyn Fn(&Address) -> bool,
+    ) -> Option<Address> {
+        None
+    }
+
     /// The address a memory moves to when it is restored; `None` if it does not move.
     fn restored_to(&self, _address: &Address) -> Option<Address> {
         None
@@ -121,6 +132,7 @@ enum Syntax {
     Unknown,
     /// Spans are relative to the text after a byte-order mark.
     Record(JsonNode),
+    /// Markdown with frontmatter.
     Note(NoteSpans),
 }
 

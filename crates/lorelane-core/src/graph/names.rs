@@ -74,7 +74,7 @@ impl Names {
             keys.insert(fold(last(address)));
             // As `ragdocs` wrote any memory: `memory:` and the last component of its name.
             keys.insert(fold(&format!("notes/{}", last(address))));
-            if address.is_note() {
+            if address.category().is_none() {
                 keys.insert(fold(address.name()));
                 keys.insert(fold(&format!("{}.md", address.name())));
             }

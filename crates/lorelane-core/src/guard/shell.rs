@@ -93,12 +93,22 @@ struct Shell<'a> {
     work_left: usize,
 }
 
-impl Shell<'_> {
+impl<'a> Shell<'a> {
     fn run(&mut self, text: &str, depth: usize) {
         if depth <= DEPTH_MAX {
-            let text = text.chars().collect();
-            ShellReader { text, at: 0, depth, heredocs: Vec::new(), here_strings: Vec::new(), shell: self }
-                .list(None);
+            self.reader(text, depth).list(None);
+        }
+    }
+
+    fn reader(&mut self, text: &str, depth: usize) -> ShellReader<'_, 'a> {
+        let text = text.chars().collect();
+        ShellReader { text, at: 0, depth, heredocs: Vec::new(), here_strings: Vec::new(), shell: self }
+    }
+
+    /// Runs the command substitutions in the text of an unquoted here-document.
+    fn expand(&mut self, text: &str, depth: usize) {
+        if depth <= DEPTH_MAX {
+            self.reader(text, depth).expansions();
         }
     }
 
@@ -383,6 +393,8 @@ struct Heredoc {
     end: String,
     /// Whether leading tabs are ignored (`<<-`).
     tabs: bool,
+    /// Whether a part of its end is quoted: then the shell expands nothing in its text.
+    quoted: bool,
     /// Whether a shell executes it; known once its command is read.
     runs: Option<bool>,
 }
@@ -581,12 +593,15 @@ impl ShellReader<'_, '_> {
         }
         let tabs = self.take('-');
         self.skip_blanks();
+        let begin = self.at;
         let end = self.word().shown();
-        self.heredocs.push(Heredoc { end, tabs, runs: None });
+        let quoted =
+            self.text[begin..self.at.min(self.text.len())].iter().any(|c| matches!(c, '\'' | '"' | '\\'));
+        self.heredocs.push(Heredoc { end, tabs, quoted, runs: None });
     }
 
     fn skip_heredocs(&mut self) {
-        for Heredoc { end, tabs, runs } in std::mem::take(&mut self.heredocs) {
+        for Heredoc { end, tabs, quoted, runs } in std::mem::take(&mut self.heredocs) {
             let first = self.at;
             let mut last = self.at;
             while self.at < self.text.len() {
@@ -599,9 +614,26 @@ impl ShellReader<'_, '_> {
                 }
                 last = self.at.min(self.text.len());
             }
+            let text: String = self.text[first..last].iter().collect();
+            if !quoted {
+                self.shell.expand(&text, self.depth + 1);
+            }
             if runs == Some(true) {
-                let text: String = self.text[first..last].iter().collect();
                 self.shell.run_apart(&text, self.depth + 1);
+            }
+        }
+    }
+
+    /// Reads text in which only `$`, backticks and `\` mean something.
+    fn expansions(&mut self) {
+        let mut text = Word::default();
+        while let Some(c) = self.peek(0) {
+            self.at += 1;
+            match c {
+                '\\' => self.at += 1,
+                '$' => self.dollar(&mut text),
+                '`' => self.backticks(&mut text),
+                _ => {}
             }
         }
     }
@@ -783,18 +815,23 @@ impl ShellReader<'_, '_> {
         }
     }
 
-    /// Skips to the end of `${name:-…}`.
+    /// Skips to the end of `${name:-…}`; the commands in it run.
     fn skip_braces(&mut self) {
         let mut open = 1_usize;
+        let mut value = Word::default();
+        self.depth += 1;
         while let Some(c) = self.peek(0).filter(|_| open > 0) {
             self.at += 1;
             match c {
                 '{' => open += 1,
                 '}' => open -= 1,
                 '\\' => self.at += 1,
+                '$' if self.depth <= DEPTH_MAX => self.dollar(&mut value),
+                '`' if self.depth <= DEPTH_MAX => self.backticks(&mut value),
                 _ => {}
             }
         }
+        self.depth -= 1;
     }
 
     fn backticks(&mut self, word: &mut Word) {

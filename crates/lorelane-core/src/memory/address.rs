@@ -1,4 +1,5 @@
-//! Addresses of memories: `category/slug` for a record, `notes/path` for a note.
+//! Addresses of memories: `category/slug` for a record, `notes/path` for a note, `auto/path` for one of Claude
+//! Code's memories.
 
 use super::kind::Category;
 use super::lane::LaneId;
@@ -11,6 +12,8 @@ use unicode_normalization::UnicodeNormalization;
 
 /// The group of every note's address.
 const NOTES: &str = "notes";
+/// The group of every address in Claude Code's memory folder.
+const AUTO: &str = "auto";
 /// Accepted prefixes of a note's name: the group of its address, the lane's folder, and the prefix of ids in
 /// `ragdocs`.
 const NOTE_PREFIXES: [&str; 3] = ["notes/", ".memories/", "memory:"];
@@ -21,6 +24,9 @@ pub const NOTE_FOLDERS_MAX: usize = 64;
 
 /// The folder of deleted notes. Their names end in the time of deletion.
 pub(super) const TRASH: &str = ".trash";
+
+/// The folder of archived and retired memories in Claude Code's memory folder.
+pub(super) const ARCHIVE: &str = "archive";
 
 /// The identity of a memory: `decision/use-jwt`, `notes/plans/login`.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -69,11 +75,24 @@ impl Address {
         ours.then(|| Address { group: NOTES.to_owned(), name: name.to_owned() })
     }
 
-    /// Parses `category/slug` or `notes/path`. Also accepts a category's folder instead of its name, and a file
+    /// The address of the file at this path (without `.md`) in Claude Code's memory folder, or `None` if it cannot
+    /// be a memory. Hidden files are ignored.
+    pub fn auto(name: &str) -> Option<Address> {
+        RelPath::parse(&format!("{name}.md")).ok()?;
+        let hidden = name.split('/').any(|part| part.is_empty() || part.starts_with('.'));
+        let too_deep = name.matches('/').count() > NOTE_FOLDERS_MAX;
+        let ours = !hidden && !too_deep && !name.ends_with(".md");
+        ours.then(|| Address { group: AUTO.to_owned(), name: name.to_owned() })
+    }
+
+    /// Parses `category/slug`, `notes/path` or `auto/path`. Also accepts a category's folder instead of its name, and a file
     /// extension.
     pub fn parse(text: &str) -> Option<Address> {
         if let Some(name) = NOTE_PREFIXES.iter().find_map(|prefix| text.strip_prefix(prefix)) {
             return Address::note(name.strip_suffix(".md").unwrap_or(name));
+        }
+        if let Some(name) = text.strip_prefix(AUTO).and_then(|name| name.strip_prefix('/')) {
+            return Address::auto(name.strip_suffix(".md").unwrap_or(name));
         }
         let (group, name) = text.rsplit_once('/')?;
         // A whole path such as `.claude/memory/decisions/x.json` works too: its last folder is the category's.
@@ -96,18 +115,32 @@ impl Address {
     pub fn prefixes(&self) -> Vec<String> {
         match self.category() {
             Some(category) => [category.name(), category.folder()].map(|group| format!("{group}/")).into(),
+            None if self.is_auto() => vec![format!("{AUTO}/")],
             None => NOTE_PREFIXES.map(str::to_owned).into(),
         }
     }
 
     /// The extension of its file, with the dot.
     pub fn extension(&self) -> &'static str {
-        if self.is_note() { ".md" } else { ".json" }
+        if self.category().is_none() { ".md" } else { ".json" }
     }
 
     /// The lane that holds this memory.
     pub fn lane(&self) -> LaneId {
-        if self.is_note() { LaneId::Notes } else { LaneId::Records }
+        match self.group.as_str() {
+            NOTES => LaneId::Notes,
+            AUTO => LaneId::Auto,
+            _ => LaneId::Records,
+        }
+    }
+
+    pub fn is_auto(&self) -> bool {
+        self.group == AUTO
+    }
+
+    /// Whether it is in the archive of Claude Code's memory folder.
+    pub fn is_in_archive(&self) -> bool {
+        self.is_auto() && self.name.split_once('/').is_some_and(|(folder, _)| folder == ARCHIVE)
     }
 
     pub fn is_note(&self) -> bool {
@@ -119,7 +152,7 @@ impl Address {
         self.is_note() && self.name.split_once('/').is_some_and(|(folder, _)| folder == TRASH)
     }
 
-    /// A slug in its category, or a note's path without its extension.
+    /// A slug in its category, or the path of a Markdown file without its extension.
     pub fn name(&self) -> &str {
         &self.name
     }
@@ -172,6 +205,12 @@ mod tests {
             ("notes//etc/passwd", None),
             ("notes/", None),
             ("notes/x.md.md", None),
+            ("auto/feedback_testing.md", Some("auto/feedback_testing")),
+            ("auto/sub/x", Some("auto/sub/x")),
+            ("auto/archive/x", Some("auto/archive/x")),
+            ("auto/.hidden", None),
+            ("auto/../x", None),
+            ("auto/", None),
         ];
         for (text, expected) in table {
             assert_eq!(Address::parse(text).map(|a| a.to_string()).as_deref(), expected, "{text}");

@@ -1,17 +1,18 @@
-//! Kinds of memories: categories of records, types of notes.
+//! Kinds of memories: categories of records, types of notes and of Claude Code's memories.
 
 use super::lane::LaneId;
 use crate::json::as_text;
 use std::fmt;
 
-/// The category of a record or the type of a note.
+/// The category of a record, or the type of a note or of one of Claude Code's memories.
 ///
-/// One type for both lanes, because ranking, filters and forgetting treat all memories alike, and no memory can
-/// have both or neither. A rule that applies to records only asks for [`MemoryKind::category`].
+/// One type for all lanes, because ranking, filters and forgetting treat all memories alike, and no memory can
+/// have two or none. A rule that applies to records only asks for [`MemoryKind::category`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum MemoryKind {
     Record(Category),
     Note(NoteType),
+    Auto(AutoType),
 }
 
 impl MemoryKind {
@@ -20,6 +21,7 @@ impl MemoryKind {
         match self {
             MemoryKind::Record(_) => LaneId::Records,
             MemoryKind::Note(_) => LaneId::Notes,
+            MemoryKind::Auto(_) => LaneId::Auto,
         }
     }
 
@@ -29,6 +31,7 @@ impl MemoryKind {
             .into_iter()
             .map(MemoryKind::Record)
             .chain(NoteType::ALL.into_iter().map(MemoryKind::Note))
+            .chain(AutoType::ALL.into_iter().map(MemoryKind::Auto))
     }
 
     pub fn category(self) -> Option<Category> {
@@ -39,10 +42,15 @@ impl MemoryKind {
         if let MemoryKind::Note(note_type) = self { Some(note_type) } else { None }
     }
 
+    pub fn auto_type(self) -> Option<AutoType> {
+        if let MemoryKind::Auto(auto_type) = self { Some(auto_type) } else { None }
+    }
+
     pub fn name(self) -> &'static str {
         match self {
             MemoryKind::Record(category) => category.name(),
             MemoryKind::Note(note_type) => note_type.name(),
+            MemoryKind::Auto(auto_type) => auto_type.name(),
         }
     }
 
@@ -55,6 +63,7 @@ impl MemoryKind {
         match self {
             MemoryKind::Record(category) => category.display(),
             MemoryKind::Note(note_type) => note_type.display(),
+            MemoryKind::Auto(auto_type) => auto_type.display(),
         }
     }
 }
@@ -103,6 +112,59 @@ impl NoteType {
 
     pub fn parse(text: &str) -> Option<NoteType> {
         NoteType::ALL.into_iter().find(|note_type| note_type.name() == text)
+    }
+}
+
+/// The types of Claude Code's memories: its own four, and `value`.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum AutoType {
+    User,
+    Feedback,
+    Project,
+    Reference,
+    /// "X is better than Y". The client does not know it: it is written as feedback of the kind `value`.
+    Value,
+    /// Without a type, or with one that somebody invented. The file keeps what it says.
+    #[default]
+    Unknown,
+}
+
+impl AutoType {
+    pub const ALL: [AutoType; 6] = [
+        AutoType::User,
+        AutoType::Feedback,
+        AutoType::Project,
+        AutoType::Reference,
+        AutoType::Value,
+        AutoType::Unknown,
+    ];
+
+    pub fn name(self) -> &'static str {
+        match self {
+            AutoType::User => "user",
+            AutoType::Feedback => "feedback",
+            AutoType::Project => "project",
+            AutoType::Reference => "reference",
+            AutoType::Value => "value",
+            AutoType::Unknown => "unknown",
+        }
+    }
+
+    pub fn display(self) -> &'static str {
+        match self {
+            AutoType::User => "USER",
+            AutoType::Feedback => "FEEDBACK",
+            AutoType::Project => "PROJECT",
+            AutoType::Reference => "REFERENCE",
+            AutoType::Value => "VALUE",
+            AutoType::Unknown => "UNKNOWN",
+        }
+    }
+
+    /// Parses a type as people write it, in any case. What nobody knows is [`AutoType::Unknown`].
+    pub fn parse(text: &str) -> AutoType {
+        let known = AutoType::ALL.into_iter().find(|known| text.trim().eq_ignore_ascii_case(known.name()));
+        known.unwrap_or_default()
     }
 }
 
@@ -188,6 +250,9 @@ mod tests {
     #[test]
     fn no_two_kinds_share_a_name() {
         MemoryKind::all().for_each(|kind| assert_eq!(MemoryKind::parse(kind.name()), Some(kind)));
-        assert_eq!(MemoryKind::all().count(), Category::ALL.len() + NoteType::ALL.len());
+        assert_eq!(
+            MemoryKind::all().count(),
+            Category::ALL.len() + NoteType::ALL.len() + AutoType::ALL.len()
+        );
     }
 }

@@ -7,15 +7,18 @@ use std::fmt;
 pub enum LaneId {
     Records,
     Notes,
+    /// The memory folder of Claude Code. It belongs to that client: lorelane never creates it.
+    Auto,
 }
 
 impl LaneId {
-    pub const ALL: [LaneId; 2] = [LaneId::Records, LaneId::Notes];
+    pub const ALL: [LaneId; 3] = [LaneId::Records, LaneId::Notes, LaneId::Auto];
 
     pub fn name(self) -> &'static str {
         match self {
             LaneId::Records => "records",
             LaneId::Notes => "notes",
+            LaneId::Auto => "auto",
         }
     }
 

@@ -99,7 +99,7 @@ impl LinkTarget {
 /// Whether a path is meant as an address. `docs/decisions/0001-x` is not, though [`Address::parse`] accepts it.
 fn is_address(path: &str) -> bool {
     let named = |(group, _): (&str, &str)| Category::ALL.iter().any(|category| category.name() == group);
-    let lanes = ["notes/", "memory:", ".memories/", ".claude/memory/"];
+    let lanes = ["notes/", "auto/", "memory:", ".memories/", ".claude/memory/"];
     lanes.iter().any(|lane| path.starts_with(lane)) || path.split_once('/').is_some_and(named)
 }
 

@@ -9,7 +9,7 @@ pub mod trash;
 
 pub use address::{Address, NOTE_FOLDERS_MAX};
 pub use history::{HISTORY_MAX, HistoryEntry, add_to_history, drop_oldest};
-pub use kind::{Category, MemoryKind, NoteType};
+pub use kind::{AutoType, Category, MemoryKind, NoteType};
 pub use lane::LaneId;
 
 use crate::json::{Json, Object};

@@ -1,7 +1,10 @@
-//! Deleted notes: their folder and their names in it.
+//! Deleted notes, and archived memories of Claude Code: their folders and their names in them.
 
-use super::address::{Address, TRASH};
+use super::address::{ARCHIVE, Address, TRASH};
 use crate::time::Timestamp;
+
+/// How many names are tried.
+const TRIES_MAX: i64 = 100;
 
 /// The address of a note that is deleted now: `.trash/<name>_<time>`, with its folders, so that it can be restored
 /// to the same place. If the name is taken, the next free second is used.
@@ -9,13 +12,40 @@ pub fn trashed(address: &Address, now: Timestamp, taken: &dyn Fn(&Address) -> bo
     if !address.is_note() || address.is_trash() {
         return None;
     }
-    (0..)
+    (0..TRIES_MAX)
         .map(|later| {
-            let digits: String =
-                Timestamp(now.0 + later).to_string().chars().filter(char::is_ascii_digit).collect();
-            Address::note(&format!("{TRASH}/{}_{}_{}", address.name(), &digits[..8], &digits[8..14]))
+            Address::note(&format!("{TRASH}/{}_{}", address.name(), compact(Timestamp(now.0 + later))))
         })
         .find(|trash| trash.as_ref().is_none_or(|trash| !taken(trash)))?
+}
+
+/// The address of one of Claude Code's memories in its archive: `archive/<name>`, with the time if that name is
+/// taken.
+pub fn archived(address: &Address, now: Timestamp, taken: &dyn Fn(&Address) -> bool) -> Option<Address> {
+    if !address.is_auto() || address.is_in_archive() {
+        return None;
+    }
+    let plain = Address::auto(&format!("{ARCHIVE}/{}", address.name())).filter(|plain| !taken(plain));
+    plain.or_else(|| {
+        // Bounded: on a disk that fails, every name seems to be taken.
+        let timed = (0..TRIES_MAX).map(|later| {
+            let at = Timestamp(now.0 + later);
+            Address::auto(&format!("{ARCHIVE}/{}_{}", address.name(), compact(at)))
+        });
+        timed.into_iter().find(|timed| timed.as_ref().is_none_or(|timed| !taken(timed)))?
+    })
+}
+
+/// The address that one of Claude Code's memories had before it was archived.
+pub fn unarchived(address: &Address) -> Option<Address> {
+    let (_, name) = address.name().split_once('/').filter(|_| address.is_in_archive())?;
+    Address::auto(split_time(name).map_or(name, |(name, _)| name))
+}
+
+/// A time as it is in file names: `20250110_143022`.
+fn compact(at: Timestamp) -> String {
+    let digits: String = at.to_string().chars().filter(char::is_ascii_digit).collect();
+    format!("{}_{}", &digits[..8], &digits[8..14])
 }
 
 /// The address that a deleted note had before.

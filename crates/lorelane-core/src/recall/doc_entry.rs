@@ -92,9 +92,9 @@ impl DocEntry {
             written.push(PassageEntry::of(&only, language, Some(table), emphasis));
         }
         if let (Some(first), Some(passage)) = (written.first_mut(), passages.first())
-            && matches!(memory.kind, MemoryKind::Record(_))
+            && !matches!(memory.kind, MemoryKind::Note(_))
         {
-            // A note's title is a heading of its first passage, but a record's is no part of its content.
+            // A note's title is a heading of its first passage, but any other is no part of the content.
             first.vector = table.vector(&format!("{title}\n{}", passage.text));
         }
         if let Some(first) = written.first_mut() {
@@ -143,7 +143,7 @@ fn reach<'a>(vectors: impl Iterator<Item = &'a Vector>) -> f32 {
 /// The title, or nothing if it is only the file name: renaming a file must not change a score.
 fn own_title(memory: &Memory) -> &str {
     let file = memory.address.name().rsplit('/').next().unwrap_or_default();
-    let from_file = matches!(memory.kind, MemoryKind::Note(_)) && memory.title == file;
+    let from_file = !matches!(memory.kind, MemoryKind::Record(_)) && memory.title == file;
     if from_file { "" } else { &memory.title }
 }
 

@@ -28,7 +28,7 @@ pub use score::Candidate;
 use crate::corpus::MemorySummary;
 use crate::json::as_text;
 use crate::lifecycle::Status;
-use crate::memory::{Address, Category, LaneId, MemoryKind, NoteType};
+use crate::memory::{Address, AutoType, Category, LaneId, MemoryKind, NoteType};
 use crate::path::RelPath;
 use crate::policy::Policy;
 use crate::text::{fold, short_names, words};
@@ -52,9 +52,10 @@ const HALF: f64 = 1000.0;
 pub struct Query {
     pub text: String,
     words: BTreeSet<String>,
-    /// Only these categories and note types, if any is named.
+    /// Only these categories and types, if any is named.
     pub categories: Vec<Category>,
     pub types: Vec<NoteType>,
+    pub auto_types: Vec<AutoType>,
     /// Only memories of these lanes, if any is named.
     pub lanes: Vec<LaneId>,
     /// Only memories with one of these tags, ignoring case.
@@ -82,6 +83,8 @@ pub struct Hit {
     pub not_current: Option<NotCurrent>,
     /// The memory that superseded it. Only marks know it, so the engine adds it.
     pub superseded_by: Option<Address>,
+    /// What it names that is gone from the repository. Only audits know it, so the engine adds it.
+    pub broken: Option<String>,
     pub tags: Vec<String>,
     /// The lines of its best passage; `None` where only names were compared.
     pub lines: Option<(usize, usize)>,
@@ -108,10 +111,13 @@ impl Hit {
         is_current && self.relevance.as_ref().is_some_and(is_likely)
     }
 
-    /// What must be said with a hit that is not current: `retired`, `superseded by decision/use-paseto`.
+    /// What must be said with a hit: `retired`, `superseded by decision/use-paseto`, `src/x.ts is gone`.
     pub fn state(&self) -> Option<String> {
         let state = match self.status {
-            Status::Active => self.not_current?.name(),
+            Status::Active => match self.not_current {
+                Some(rule) => rule.name(),
+                None => return self.broken.clone(),
+            },
             other => other.name(),
         };
         Some(match &self.superseded_by {
@@ -223,6 +229,7 @@ impl Query {
             words: words(text).into_iter().collect(),
             categories: Vec::new(),
             types: Vec::new(),
+            auto_types: Vec::new(),
             lanes: Vec::new(),
             tags: Vec::new(),
             after: None,
@@ -249,11 +256,16 @@ impl Query {
         &self.words
     }
 
+    fn names_kinds(&self) -> bool {
+        !(self.categories.is_empty() && self.types.is_empty() && self.auto_types.is_empty())
+    }
+
     /// Whether the filters admit memories of this kind and status.
     pub fn admits(&self, kind: MemoryKind, status: Status) -> bool {
         let asked = match kind {
             MemoryKind::Record(category) => self.categories.contains(&category),
             MemoryKind::Note(of) => self.types.contains(&of),
+            MemoryKind::Auto(of) => self.auto_types.contains(&of),
         };
         let alive = match status {
             Status::Active => true,
@@ -262,7 +274,7 @@ impl Query {
         };
         alive
             && (self.lanes.is_empty() || self.lanes.contains(&kind.lane()))
-            && (asked || (self.categories.is_empty() && self.types.is_empty()))
+            && (asked || !self.names_kinds())
     }
 
     /// Whether the filters admit this memory, regardless of what it says.
@@ -343,6 +355,7 @@ fn hit(entry: &MemorySummary, explain: Vec<ScorePart>, now: Timestamp) -> Hit {
         status: entry.status,
         not_current: entry.not_current(now),
         superseded_by: None,
+        broken: None,
         tags: entry.tags.clone(),
         lines: None,
         relevance: None,
@@ -437,6 +450,7 @@ fn priority(kind: MemoryKind) -> u32 {
         MemoryKind::Record(Category::TechDebt) => 5,
         MemoryKind::Record(Category::SessionSummary) => 6,
         MemoryKind::Note(_) => 7,
+        MemoryKind::Auto(_) => 8,
     }
 }
 

@@ -77,8 +77,8 @@ impl QueryTerm {
     }
 
     /// The share of its idf among the words that an answer has to cover.
-    pub(super) fn asked_weight(&self, holding: u64) -> f32 {
-        match holding {
+    pub(super) fn asked_weight(&self, doc_freq: u64) -> f32 {
+        match doc_freq {
             _ if self.is_pasted => 0.0,
             0 => self.asked.unknown,
             _ => self.asked.known,
@@ -196,17 +196,17 @@ impl AnalyzedQuery {
 
     /// Keeps the rarest terms. `holding` is the doc frequency of each; a term that occurs nowhere finds nothing,
     /// so it is dropped first.
-    pub fn rarest(mut self, holding: &[u64]) -> AnalyzedQuery {
-        let counted = holding.iter().copied().zip(self.terms);
+    pub fn rarest(mut self, doc_freqs: &[u64]) -> AnalyzedQuery {
+        let counted = doc_freqs.iter().copied().zip(self.terms);
         let (mut pasted, mut own): (Vec<(u64, QueryTerm)>, Vec<_>) =
             counted.partition(|(_, term)| term.is_pasted);
-        let rarity = |(holding, _): &(u64, QueryTerm)| if *holding == 0 { u64::MAX } else { *holding };
+        let rarity = |(doc_freq, _): &(u64, QueryTerm)| if *doc_freq == 0 { u64::MAX } else { *doc_freq };
         if own.len() > TERMS_MAX {
             own.sort_by_key(rarity);
             self.dropped.extend(own.split_off(TERMS_MAX));
         }
         pasted.sort_by_key(rarity);
-        let looked_up = pasted.iter().take(PASTED_MAX).filter(|(holding, _)| *holding > 0).count();
+        let looked_up = pasted.iter().take(PASTED_MAX).filter(|(doc_freq, _)| *doc_freq > 0).count();
         self.dropped.extend(pasted.split_off(looked_up));
         self.terms = own.into_iter().chain(pasted).map(|(_, term)| term).collect();
         self
@@ -214,15 +214,15 @@ impl AnalyzedQuery {
 
     /// The positions of the terms that no memory has and that may be spelled in another way. `holding` is the doc
     /// frequency of each term.
-    pub fn unknown(&self, holding: &[u64]) -> Vec<usize> {
-        let is_unknown = |(term, holding): (&QueryTerm, &u64)| {
-            *holding == 0
+    pub fn unknown(&self, doc_freqs: &[u64]) -> Vec<usize> {
+        let is_unknown = |(term, doc_freq): (&QueryTerm, &u64)| {
+            *doc_freq == 0
                 && !term.is_pasted
                 && term.instead.is_none()
                 && term.asked != WordWeight::NONE
                 && spelling::is_word_like(&term.word)
         };
-        let unknown = self.terms.iter().zip(holding).map(is_unknown).enumerate();
+        let unknown = self.terms.iter().zip(doc_freqs).map(is_unknown).enumerate();
         unknown.filter_map(|(at, is_unknown)| is_unknown.then_some(at)).collect()
     }
 
@@ -267,13 +267,13 @@ impl AnalyzedQuery {
     pub fn respelled(
         &self,
         respellings: Vec<Respelling>,
-        holding: impl Fn(Term) -> u64,
+        doc_freq: impl Fn(Term) -> u64,
         languages: &[Language],
         table: &Table<'_>,
     ) -> Option<AnalyzedQuery> {
         let mut best: Vec<Option<((usize, f32), Respelling)>> = vec![None; self.terms.len()];
         for mut respelling in respellings {
-            let part = |terms: &Vec<Term>| terms.iter().map(|term| holding(*term)).sum::<u64>();
+            let part = |terms: &Vec<Term>| terms.iter().map(|term| doc_freq(*term)).sum::<u64>();
             let freqs: Vec<u64> = respelling.parts.iter().map(part).collect();
             let is_known = is_word(&respelling.word, table);
             let found = match freqs.as_slice() {
@@ -324,9 +324,9 @@ impl AnalyzedQuery {
     }
 
     /// Whether the query has names, and none of them occurs in any memory.
-    pub(super) fn names_strangers(&self, holding: &[u64]) -> bool {
-        let mut names = self.terms.iter().zip(holding).filter(|(term, _)| term.is_name).peekable();
-        names.peek().is_some() && names.all(|(_, holding)| *holding == 0)
+    pub(super) fn names_strangers(&self, doc_freqs: &[u64]) -> bool {
+        let mut names = self.terms.iter().zip(doc_freqs).filter(|(term, _)| term.is_name).peekable();
+        names.peek().is_some() && names.all(|(_, doc_freq)| *doc_freq == 0)
     }
 
     pub(super) fn mentions_month(&self, at: Timestamp) -> bool {
@@ -470,7 +470,7 @@ mod tests {
         let languages = [Language::English];
         let table = Table::built_in();
         let memories = ["service", "color", "brush", "mitten", "database", "zorblaxing"];
-        let holding =
+        let doc_freq =
             |term: Term| u64::from(memories.iter().any(|word| term_of(word, languages[0]) == Some(term)));
         for (typed, meant) in [
             ("servce", Some("service")),
@@ -484,7 +484,7 @@ mod tests {
             let asked = analyze(typed, &languages);
             let unknown = asked.unknown(&[0]);
             let respellings = asked.respellings(&unknown, SpellingEffort::AllWords, &languages, &table);
-            let respelled = asked.respelled(respellings, holding, &languages, &table);
+            let respelled = asked.respelled(respellings, doc_freq, &languages, &table);
             let instead = respelled.as_ref().and_then(|asked| asked.terms[0].instead.as_deref());
             assert_eq!(instead, meant, "{typed}");
             if let (Some(respelled), Some(meant)) = (respelled, meant) {

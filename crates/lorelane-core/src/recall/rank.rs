@@ -53,43 +53,42 @@ pub fn rank(
     query: &Query,
     asked: &AnalyzedQuery,
     statistics: &Statistics,
-    considered: &[Candidate],
+    candidates: &[Candidate],
     weights: &Weights,
     grouping: ResultMode,
     limit: usize,
 ) -> SearchResults {
-    let weighing = score(asked, statistics, considered, weights);
-    let mut passages = weighing.passages;
+    let scores = score(asked, statistics, candidates, weights);
+    let mut passages = scores.passages;
     match grouping {
         ResultMode::Everything => {
-            let mut named: Vec<Option<bool>> = vec![None; considered.len()];
+            let mut named: Vec<Option<bool>> = vec![None; candidates.len()];
             let mut is_named = |memory: usize| {
                 *named[memory]
-                    .get_or_insert_with(|| is_named(query, asked, statistics, &considered[memory].entry))
+                    .get_or_insert_with(|| is_named(query, asked, statistics, &candidates[memory].entry))
             };
-            let is_likely = |memory: usize| weighing.evidence[memory].chance(&weights.relevance) >= LIKELY;
-            passages.retain(|weighed| {
-                weighed.shares_words || is_likely(weighed.memory) || is_named(weighed.memory)
-            });
+            let is_likely = |memory: usize| scores.evidence[memory].chance(&weights.relevance) >= LIKELY;
+            passages
+                .retain(|scored| scored.shares_words || is_likely(scored.memory) || is_named(scored.memory));
         }
-        ResultMode::Memories | ResultMode::Passages if weighing.is_answered => {
+        ResultMode::Memories | ResultMode::Passages if scores.is_answered => {
             let best = passages.first().map_or(0.0, |best| best.score);
-            passages.retain(|weighed| weighed.score >= BESIDE_THE_BEST * best);
+            passages.retain(|scored| scored.score >= BESIDE_THE_BEST * best);
         }
         ResultMode::Memories | ResultMode::Passages => {
             let named: Vec<bool> =
-                considered.iter().map(|one| is_named(query, asked, statistics, &one.entry)).collect();
-            passages.retain(|weighed| named[weighed.memory]);
+                candidates.iter().map(|one| is_named(query, asked, statistics, &one.entry)).collect();
+            passages.retain(|scored| named[scored.memory]);
         }
     }
     if grouping != ResultMode::Passages {
         let mut met = BTreeSet::new();
-        passages.retain(|weighed| met.insert(weighed.memory));
+        passages.retain(|scored| met.insert(scored.memory));
     }
     // What is not current comes after all that is, however well it matches.
     let is_current =
-        |weighed: &ScoredPassage| considered[weighed.memory].entry.not_current(query.now).is_none();
-    passages.sort_by_key(|weighed| !is_current(weighed));
+        |scored: &ScoredPassage| candidates[scored.memory].entry.not_current(query.now).is_none();
+    passages.sort_by_key(|scored| !is_current(scored));
     // Only what can still be shown is processed further; tie-breakers move a hit by a few places at most.
     let total = passages.len();
     if grouping != ResultMode::Everything {
@@ -97,10 +96,10 @@ pub fn rank(
     }
     let mut hits: Vec<(usize, Hit)> = passages
         .iter()
-        .map(|weighed| {
-            let found = hit(query, asked, weights, weighed, &considered[weighed.memory]);
-            let relevance = Relevance::of(&weighing.evidence[weighed.memory], asked, &weights.relevance);
-            (weighed.memory, Hit { relevance: Some(relevance), ..found })
+        .map(|scored| {
+            let found = hit(query, asked, weights, scored, &candidates[scored.memory]);
+            let relevance = Relevance::of(&scores.evidence[scored.memory], asked, &weights.relevance);
+            (scored.memory, Hit { relevance: Some(relevance), ..found })
         })
         .collect();
     // The sorts are stable, so equal hits keep the order of their passages.
@@ -112,7 +111,7 @@ pub fn rank(
     }
     if grouping == ResultMode::Memories {
         let before = hits.len();
-        hits = collapsed(hits, considered);
+        hits = collapsed(hits, candidates);
         let gone = before - hits.len();
         hits.truncate(limit);
         return SearchResults { total: total - gone, hits: hits.into_iter().map(|(_, hit)| hit).collect() };
@@ -133,19 +132,19 @@ pub fn same_subject(
     query: &Query,
     asked: &AnalyzedQuery,
     statistics: &Statistics,
-    considered: &[Candidate],
+    candidates: &[Candidate],
     weights: &Weights,
 ) -> Option<Hit> {
-    let weighing = score(asked, statistics, considered, weights);
-    let is_same = |weighed: &&ScoredPassage| {
-        weighed.covered >= SAME_COVERED
-            && weighed.cosine >= SAME_MEANING
-            && weighed.matched.len() >= SAME_WORDS
+    let scores = score(asked, statistics, candidates, weights);
+    let is_same = |scored: &&ScoredPassage| {
+        scored.covered >= SAME_COVERED
+            && scored.cosine >= SAME_MEANING
+            && scored.matched.len() >= SAME_WORDS
             // What is saved into a memory that is not current would never be shown.
-            && considered[weighed.memory].entry.not_current(query.now).is_none()
+            && candidates[scored.memory].entry.not_current(query.now).is_none()
     };
-    let best = weighing.passages.iter().find(is_same)?;
-    Some(hit(query, asked, weights, best, &considered[best.memory]))
+    let best = scores.passages.iter().find(is_same)?;
+    Some(hit(query, asked, weights, best, &candidates[best.memory]))
 }
 
 /// Whether a query names a memory, so that it is a hit although most of the query is about something else: by a
@@ -160,7 +159,7 @@ pub fn is_named(
     let few = RARE_MIN.max((statistics.passages as f32 * RARE_SHARE) as u64);
     let is_rare = |word: &String| {
         let mut terms = asked.terms.iter().zip(&statistics.doc_freqs);
-        terms.any(|(term, holding)| fold(&term.word) == *word && *holding <= few)
+        terms.any(|(term, doc_freq)| fold(&term.word) == *word && *doc_freq <= few)
     };
     let named = name_parts(query, &entry.title, &entry.tags);
     let words = |signal: Signal| {
@@ -188,14 +187,13 @@ fn hit(
     query: &Query,
     asked: &AnalyzedQuery,
     weights: &Weights,
-    weighed: &ScoredPassage,
-    considered: &Candidate,
+    scored: &ScoredPassage,
+    candidate: &Candidate,
 ) -> Hit {
-    let confidence = doc_entry::read(&considered.doc).confidence;
-    let entry = &considered.entry;
-    let signals =
-        weighed.parts.iter().copied().chain(tie_breakers(weights, considered, confidence, query.now));
-    let matched = || weighed.matched.iter().map(|at| asked.terms[*at].shown()).collect();
+    let confidence = doc_entry::read(&candidate.doc).confidence;
+    let entry = &candidate.entry;
+    let signals = scored.parts.iter().copied().chain(tie_breakers(weights, candidate, confidence, query.now));
+    let matched = || scored.matched.iter().map(|at| asked.terms[*at].shown()).collect();
     let explain: Vec<ScorePart> = signals
         .map(|(signal, score)| ScorePart {
             signal,
@@ -204,14 +202,14 @@ fn hit(
         })
         .filter(|part| part.points != 0)
         .collect();
-    Hit { lines: Some(weighed.lines), ..super::hit(entry, explain, query.now) }
+    Hit { lines: Some(scored.lines), ..super::hit(entry, explain, query.now) }
 }
 
 /// Moves each near-duplicate into the `same` list of the better hit.
-fn collapsed(hits: Vec<(usize, Hit)>, considered: &[Candidate]) -> Vec<(usize, Hit)> {
+fn collapsed(hits: Vec<(usize, Hit)>, candidates: &[Candidate]) -> Vec<(usize, Hit)> {
     let mut kept: Vec<(usize, Hit, Vec<Term>)> = Vec::new();
     for (memory, hit) in hits {
-        let terms = terms_of(&considered[memory].doc);
+        let terms = terms_of(&candidates[memory].doc);
         let same = kept.iter_mut().take(SAME_AMONG).find(|(_, _, others)| says_the_same(&terms, others));
         match same {
             Some((_, better, _)) => better.same.push(hit.address),

@@ -163,21 +163,21 @@ struct Features {
 pub fn score(
     asked: &AnalyzedQuery,
     statistics: &Statistics,
-    considered: &[Candidate],
+    candidates: &[Candidate],
     weights: &Weights,
 ) -> Scores {
     let scale = Scale::new(asked, statistics);
     let term_weights = TermWeights::new(asked, statistics);
     let mut raw = Vec::new();
-    let mut evidence = Vec::with_capacity(considered.len());
-    for (memory, considered) in considered.iter().enumerate() {
+    let mut evidence = Vec::with_capacity(candidates.len());
+    for (memory, candidate) in candidates.iter().enumerate() {
         let from = raw.len();
-        let doc = doc_entry::read(&considered.doc);
+        let doc = doc_entry::read(&candidate.doc);
         scale.passages(asked, memory, &doc, &mut raw);
         let own = raw[from..].iter().map(|raw: &Features| (raw.matched.as_slice(), raw.cosine));
         evidence.push(term_weights.evidence(asked, &doc, own));
         let sections: Vec<usize> = doc.passages.iter().map(|passage| passage.section).collect();
-        let said = calibration::meanings(asked, &considered.second, &sections);
+        let said = calibration::meanings(asked, &candidate.second, &sections);
         raw[from..].iter_mut().zip(said).for_each(|(raw, said)| raw.second = Some(said));
     }
     let contexts = [weights.passage, weights.window, weights.section, weights.memory];
@@ -190,7 +190,7 @@ pub fn score(
     let said = raw.iter().filter_map(|raw| Some((summed(&raw.meaning), summed(&raw.second?))));
     let exchange = ScoreCalibration::between(said.collect(), weights.model);
     let dated =
-        |memory: usize| considered[memory].entry.created.is_some_and(|created| asked.mentions_month(created));
+        |memory: usize| candidates[memory].entry.created.is_some_and(|created| asked.mentions_month(created));
     let mut passages: Vec<ScoredPassage> = raw
         .into_iter()
         .map(|raw| {
@@ -224,7 +224,7 @@ pub fn score(
         })
         .collect();
     // Ties are broken by content: a file name decides nothing, so that renaming files changes no result.
-    let order = |weighed: &ScoredPassage| (&considered[weighed.memory].doc, weighed.lines);
+    let order = |scored: &ScoredPassage| (&candidates[scored.memory].doc, scored.lines);
     passages.sort_by(|a, b| b.score.total_cmp(&a.score).then_with(|| order(a).cmp(&order(b))));
     let trust = trust(asked, statistics, &passages);
     Scores { is_answered: !passages.is_empty() && trust >= weights.floor, passages, evidence }
@@ -237,30 +237,30 @@ fn trust(asked: &AnalyzedQuery, statistics: &Statistics, passages: &[ScoredPassa
     let all = statistics.passages.max(PASSAGES_MIN);
     let terms = || asked.terms.iter().zip(&statistics.doc_freqs);
     let weights: Vec<f32> =
-        terms().map(|(term, holding)| term.asked_weight(*holding) * idf(all, *holding)).collect();
+        terms().map(|(term, doc_freq)| term.asked_weight(*doc_freq) * idf(all, *doc_freq)).collect();
     let total = weights.iter().sum::<f32>().max(f32::MIN_POSITIVE);
-    let memories = passages.iter().map(|weighed| weighed.memory + 1).max().unwrap_or(0);
+    let memories = passages.iter().map(|scored| scored.memory + 1).max().unwrap_or(0);
     let mut in_memory = vec![0.0_f32; memories];
     let mut met = vec![false; memories * weights.len()];
-    for weighed in passages {
-        for term in &weighed.matched {
-            if !std::mem::replace(&mut met[weighed.memory * weights.len() + term], true) {
-                in_memory[weighed.memory] += weights[*term];
+    for scored in passages {
+        for term in &scored.matched {
+            if !std::mem::replace(&mut met[scored.memory * weights.len() + term], true) {
+                in_memory[scored.memory] += weights[*term];
             }
         }
     }
-    let covered = |weighed: &ScoredPassage| {
-        let own: f32 = weighed.matched.iter().map(|term| weights[*term]).sum();
-        let all = in_memory[weighed.memory];
-        (own + IN_MEMORY * (all - own)) / total + weighed.cosine.max(0.0)
+    let covered = |scored: &ScoredPassage| {
+        let own: f32 = scored.matched.iter().map(|term| weights[*term]).sum();
+        let all = in_memory[scored.memory];
+        (own + IN_MEMORY * (all - own)) / total + scored.cosine.max(0.0)
     };
     let best = passages.iter().map(covered).fold(0.0, f32::max);
     let content = |wanted: fn(u64) -> bool| -> f32 {
         let content =
-            terms().zip(&weights).filter(|((term, holding), _)| !term.is_name() && wanted(**holding));
+            terms().zip(&weights).filter(|((term, doc_freq), _)| !term.is_name() && wanted(**doc_freq));
         content.map(|(_, weight)| weight).sum()
     };
-    let missing = content(|holding| holding == 0) / content(|_| true).max(f32::MIN_POSITIVE);
+    let missing = content(|doc_freq| doc_freq == 0) / content(|_| true).max(f32::MIN_POSITIVE);
     let stranger = if asked.names_strangers(&statistics.doc_freqs) { STRANGER } else { 0.0 };
     let unread = if asked.vector.is_zero() { UNREAD } else { 0.0 };
     best + unread - MISSING * missing - stranger
@@ -280,16 +280,16 @@ struct Scale {
 const PASSAGES_MIN: u64 = 100;
 
 /// The inverse document frequency of BM25; never negative.
-pub fn idf(all: u64, holding: u64) -> f32 {
-    let (all, holding) = (all as f32, holding as f32);
-    (1.0 + (all - holding + 0.5).max(0.5) / (holding + 0.5)).ln()
+pub fn idf(all: u64, doc_freq: u64) -> f32 {
+    let (all, doc_freq) = (all as f32, doc_freq as f32);
+    (1.0 + (all - doc_freq + 0.5).max(0.5) / (doc_freq + 0.5)).ln()
 }
 
 impl Scale {
     fn new(asked: &AnalyzedQuery, statistics: &Statistics) -> Scale {
         let among = |all: u64, weight: fn(&QueryTerm) -> f32| -> Vec<f32> {
             let terms = asked.terms.iter().zip(&statistics.doc_freqs);
-            terms.map(|(term, holding)| weight(term) * idf(all, *holding)).collect()
+            terms.map(|(term, doc_freq)| weight(term) * idf(all, *doc_freq)).collect()
         };
         let telling = among(statistics.passages.max(PASSAGES_MIN), |term| f32::from(term.is_asked()));
         let average = (statistics.terms as f32 / (statistics.passages as f32).max(1.0)).max(1.0);
@@ -382,20 +382,20 @@ impl Units<'_> {
 /// The tie-breakers of a memory. None of them outranks a difference in content.
 pub(super) fn tie_breakers(
     weights: &Weights,
-    considered: &Candidate,
+    candidate: &Candidate,
     confidence: Option<f32>,
     now: Timestamp,
 ) -> Vec<(Signal, f32)> {
     let mut parts = Vec::new();
-    let changed = considered.entry.content_changed;
-    let (days, points) = match considered.entry.kind {
+    let changed = candidate.entry.content_changed;
+    let (days, points) = match candidate.entry.kind {
         MemoryKind::Record(_) => (super::RECENT_DAYS, RECORDS_RECENT),
-        MemoryKind::Note(_) => (weights.notes_recent_days, weights.notes_recent),
+        MemoryKind::Note(_) | MemoryKind::Auto(_) => (weights.notes_recent_days, weights.notes_recent),
     };
     if changed.is_some_and(|changed| now.days_since(changed) <= days) {
         parts.push((Signal::Recent, points));
     }
-    if considered.pinned {
+    if candidate.pinned {
         parts.push((Signal::Pinned, PINNED));
     }
     if let Some(confidence) = confidence {

@@ -17,7 +17,6 @@ pub enum FeatureFamily {
     Reason,
     Order,
     Deferral,
-    Doubt,
     Question,
     Domain,
     Length,
@@ -84,7 +83,6 @@ features! {
     Reason "reason" Reason "it gives a reason";
     Order "order" Order "it says what comes first";
     Deferral "deferral" Deferral "it postpones something";
-    Doubt "doubt" Doubt "it has a condition or a doubt";
     Question "question" Question "the share of its sentences that are questions";
     QuestionLead "question_lead" Question "a sentence begins with a question word";
     Screen "screen" Domain "words about the look of a screen";
@@ -382,7 +380,6 @@ pub(super) fn values(
         (F::Reason, Sense::Reason),
         (F::Order, Sense::Order),
         (F::Deferral, Sense::Deferral),
-        (F::Doubt, Sense::Hypothetical),
         (F::Report, Sense::Report),
     ] {
         values.mark(feature, told().any(|sentence| sentence.has(sense)));

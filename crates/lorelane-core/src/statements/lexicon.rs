@@ -48,8 +48,6 @@ pub(super) enum Sense {
     Order,
     /// Not now.
     Deferral,
-    /// Condition or doubt.
-    Hypothetical,
     /// Words that begin a question.
     QuestionWord,
     /// How a screen looks.
@@ -92,7 +90,6 @@ pub(super) const SENSES: &[(Sense, &str)] = &[
     (Sense::Reason, REASON),
     (Sense::Order, ORDER),
     (Sense::Deferral, DEFER),
-    (Sense::Hypothetical, HYPOTHETICAL),
     (Sense::QuestionWord, WH),
     (Sense::Screen, UI),
     (Sense::Trouble, ERROR),
@@ -345,14 +342,6 @@ const DEFER: &str = "\
     provisoire, por enquanto, mais tarde, per ora, piu tardi, пока, позже, временно, 暂时, 以后, 后面, \
     先不, 待办, 后续, 将来, とりあえず, 後で, 今は, 나중에, 일단, todos, in the future, later on, at a later, \
     another time, come back to";
-
-/// Condition or doubt.
-const HYPOTHETICAL: &str = "\
-    if, maybe, perhaps, might, would, could, possibly, probably, wonder, wondering, suppose, \
-    i think, i guess, not sure, unsure, seems, seem, looks like, i believe, afaik, quizas, tal vez, \
-    si, podria, supongo, creo, parece, vielleicht, wenn, falls, wurde, konnte, glaube, scheint, \
-    peut etre, pourrait, talvez, acho, se, forse, credo, если, может быть, возможно, наверное, \
-    кажется, думаю, 如果, 可能, 也许, 好像, 似乎, もし, かも, 만약, 아마";
 
 /// Words that begin a question.
 const WH: &str = "\

@@ -31,7 +31,7 @@ use words::{PhraseTable, SentenceWords};
 /// A statement with at least this score may be a reason to ask the agent.
 pub const ASK_SCORE: f64 = 0.72;
 /// A statement with at least this score waits in the inbox.
-pub const INBOX_SCORE: f64 = 0.25;
+pub const INBOX_SCORE: f64 = 0.24;
 /// The statements that one request quotes.
 pub const ASK_MAX: usize = 3;
 /// The score of a finding of the agent that the user confirmed: enough to wait, not enough to ask.
@@ -153,11 +153,11 @@ pub fn detect_with(
     found
 }
 
-/// The best findings to ask the agent about, best first; none if no score is high enough.
+/// The findings whose score is high enough to ask the agent about them, best first. A request takes the first
+/// [`ASK_MAX`] that no memory says already.
 pub fn to_ask<T>(found: &[T], score: impl Fn(&T) -> f64) -> Vec<&T> {
     let mut asked: Vec<&T> = found.iter().filter(|one| score(one) >= ASK_SCORE).collect();
     asked.sort_by(|one, other| score(other).total_cmp(&score(one)));
-    asked.truncate(ASK_MAX);
     asked
 }
 

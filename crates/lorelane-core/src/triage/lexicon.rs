@@ -2,13 +2,6 @@
 
 use crate::memory::Category;
 
-/// Phrases and weights of the categories that are recognised by text, and how the text is read.
-#[derive(Clone, Copy, Debug)]
-pub struct Lexicon {
-    pub kinds: &'static [CategoryLexicon],
-    pub reading: LexiconReading,
-}
-
 /// The phrases of one category. A space in a phrase matches any whitespace.
 #[derive(Clone, Copy, Debug)]
 pub struct CategoryLexicon {
@@ -23,23 +16,8 @@ pub struct CategoryLexicon {
     pub denominator: f64,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum LexiconReading {
-    /// As the `claude-memory` scripts read: code is removed from the joined text, between any two backticks.
-    Scripts,
-    /// Code never spans messages, and negated phrases do not count.
-    Native,
-}
-
-/// Exactly the phrases of the `claude-memory` scripts.
-pub const SCRIPTS: Lexicon = Lexicon { kinds: &SCRIPT_KINDS, reading: LexiconReading::Scripts };
-
-/// Those phrases, with additions and corrections. The weights are unchanged: a single decision with its reason
-/// scores 0.26 of 0.4 and is not captured. A threshold that lets it pass would capture every decision that is
-/// only mentioned.
-pub const NATIVE: Lexicon = Lexicon { kinds: &NATIVE_KINDS, reading: LexiconReading::Native };
-
-const SCRIPT_KINDS: [CategoryLexicon; 5] = [
+/// Exactly the phrases and weights of the `claude-memory` scripts, for the categories that are recognised by text.
+pub const SCRIPTS: [CategoryLexicon; 5] = [
     CategoryLexicon {
         category: Category::Decision,
         primary: &["decided", "chose", "selected", "went with", "picked"],
@@ -104,82 +82,5 @@ const SCRIPT_KINDS: [CategoryLexicon; 5] = [
         primary_weight: 0.35,
         boosted_weight: 0.5,
         denominator: 2.05,
-    },
-];
-
-const NATIVE_KINDS: [CategoryLexicon; 5] = [
-    CategoryLexicon {
-        primary: &[
-            "decided",
-            "chose",
-            "selected",
-            "went with",
-            "picked",
-            "let's go with",
-            "let’s go with",
-            "we should use",
-            "opting for",
-            "switching to",
-            "adopting",
-            "settled on",
-            "going with",
-            "architecture decision",
-            "design decision",
-        ],
-        ..SCRIPT_KINDS[0]
-    },
-    SCRIPT_KINDS[1],
-    CategoryLexicon {
-        // `cannot` alone is too common.
-        primary: &[
-            "limitation",
-            "api limit",
-            "restricted",
-            "not supported",
-            "quota",
-            "rate limit",
-            "does not support",
-            "limited to",
-            "hard limit",
-            "service limit",
-            "vendor limitation",
-        ],
-        boosters: &[
-            "discovered",
-            "found that",
-            "turns out",
-            "permanently",
-            "enduring",
-            "platform",
-            "cannot",
-            "by design",
-            "upstream",
-            "provider",
-            "not configurable",
-            "managed plan",
-            "incompatible",
-            "deprecated",
-        ],
-        ..SCRIPT_KINDS[2]
-    },
-    SCRIPT_KINDS[3],
-    CategoryLexicon {
-        primary: &[
-            "always use",
-            "prefer",
-            "convention",
-            "from now on",
-            "standard",
-            "never use",
-            "established",
-            "default to",
-            "stick with",
-            "always remember",
-            "my style",
-            "keep using",
-            "our convention",
-            "i like to",
-        ],
-        ..SCRIPT_KINDS[4]
     },
 ];

@@ -1,13 +1,12 @@
-//! Scores a conversation per category: does it have something worth remembering?
+//! Scores a conversation per category as the `claude-memory` scripts do, by keywords, and by the amount of work.
 //!
-//! The scores come from keywords and counts, so they can be explained and need no model. A score only triggers a
-//! review: an agent drafts what is saved, and `consolidate` decides.
+//! `compat` uses all of it. The hooks use only the amount of work: whether a session needs a summary.
 
 mod code;
 mod lexicon;
 mod phrases;
 
-pub use lexicon::{CategoryLexicon, Lexicon, LexiconReading, NATIVE, SCRIPTS};
+pub use lexicon::{CategoryLexicon, SCRIPTS};
 
 use crate::capture::words_digest;
 use crate::conversation::Conversation;
@@ -27,7 +26,6 @@ const BOOSTED_MAX: usize = 2;
 const SNIPPET_MAX: usize = 120;
 /// The maximum excerpt of a category in the private capture file. `compat` has its own limit, ten times as high.
 const EXCERPT_MAX_BYTES: usize = 8_000;
-const SNIPPETS_MAX: usize = 8;
 
 #[derive(Clone, Debug, PartialEq)]
 pub struct Assessment {
@@ -59,32 +57,24 @@ pub struct TriageFinding {
     pub words: String,
 }
 
-/// Scores a conversation. `threshold` returns the minimum score of a category, or `None` if it is disabled.
-pub fn assess(
-    conversation: &Conversation,
-    lexicon: &Lexicon,
-    threshold: &dyn Fn(Category) -> Option<f64>,
-) -> Assessment {
-    let text = ProseText::new(conversation, lexicon.reading);
+/// Scores a conversation as the scripts do. `threshold` returns the minimum score of a category, or `None` if it is disabled.
+pub fn assess(conversation: &Conversation, threshold: &dyn Fn(Category) -> Option<f64>) -> Assessment {
+    let text = ProseText::as_scripts(conversation);
     let lines = text.lines();
-    let phrases = Phrases::of(lexicon);
+    let phrases = Phrases::of(&SCRIPTS);
     let categories: Vec<LineCategories> = lines.iter().map(|line| phrases.categories_in(line.text)).collect();
     let mut findings = Vec::new();
-    for (row, kind) in lexicon.kinds.iter().enumerate() {
+    for (row, kind) in SCRIPTS.iter().enumerate() {
         let Some(threshold) = threshold(kind.category) else { continue };
         let scored = score(kind, 1 << row, &categories);
         if !scored.lines.is_empty() && scored.score >= threshold {
-            findings.push(finding(kind.category, &scored, &lines, conversation, lexicon.reading));
+            findings.push(finding(kind.category, &scored, &lines, conversation));
         }
     }
     let activity = activity(conversation);
-    findings.extend(summary(
-        conversation,
-        &lines,
-        activity,
-        lexicon.reading,
-        threshold(Category::SessionSummary),
-    ));
+    if threshold(Category::SessionSummary).is_some_and(|threshold| activity.score() >= threshold) {
+        findings.extend(summary(conversation, &lines, activity, activity.text_of_scripts()));
+    }
     Assessment { activity, findings }
 }
 
@@ -94,28 +84,24 @@ pub fn session_summary(conversation: &Conversation, threshold: Option<f64>) -> O
     if threshold.is_none_or(|threshold| activity.score() < threshold) {
         return None;
     }
-    let text = ProseText::new(conversation, LexiconReading::Native);
-    summary(conversation, &text.lines(), activity, LexiconReading::Native, threshold)
+    let text = ProseText::by_message(conversation);
+    summary(conversation, &text.lines(), activity, activity.text())
 }
 
 fn summary(
     conversation: &Conversation,
     lines: &[ConversationLine<'_>],
     activity: Activity,
-    reading: LexiconReading,
-    threshold: Option<f64>,
+    text: String,
 ) -> Option<TriageFinding> {
-    let score = activity.score();
-    let first = conversation.messages.first()?;
-    threshold.filter(|threshold| score >= *threshold)?;
     let end = last_lines(lines, EXCERPT_MAX_BYTES);
     Some(TriageFinding {
         category: Category::SessionSummary,
-        score,
-        snippets: vec![activity.summary(reading)],
+        score: activity.score(),
+        snippets: vec![text],
         words: words_digest(&end),
         excerpt: end,
-        at: first.at,
+        at: conversation.messages.first()?.at,
     })
 }
 
@@ -125,16 +111,21 @@ impl Activity {
         (tool_uses as f64 * 0.05 + distinct_tools as f64 * 0.1 + exchanges as f64 * 0.02).min(1.0)
     }
 
-    fn summary(self, reading: LexiconReading) -> String {
-        // The scripts have one form for every number.
-        let plural = |count: usize| if count == 1 && reading == LexiconReading::Native { "" } else { "s" };
-        let Activity { tool_uses, distinct_tools, exchanges } = self;
+    fn text(self) -> String {
+        let counted =
+            |count: usize, what: &str| format!("{count} {what}{}", if count == 1 { "" } else { "s" });
+        let tools = counted(self.distinct_tools, "tool");
         format!(
-            "{tool_uses} tool use{} across {distinct_tools} tool{}, {exchanges} exchange{}",
-            plural(tool_uses),
-            plural(distinct_tools),
-            plural(exchanges)
+            "{} across {tools}, {}",
+            counted(self.tool_uses, "tool use"),
+            counted(self.exchanges, "exchange")
         )
+    }
+
+    /// The scripts have one form for every number.
+    fn text_of_scripts(self) -> String {
+        let Activity { tool_uses, distinct_tools, exchanges } = self;
+        format!("{tool_uses} tool uses across {distinct_tools} tools, {exchanges} exchanges")
     }
 }
 
@@ -160,18 +151,17 @@ struct ConversationLine<'t> {
 }
 
 impl ProseText {
-    fn new(conversation: &Conversation, reading: LexiconReading) -> ProseText {
+    /// Code never spans messages.
+    fn by_message(conversation: &Conversation) -> ProseText {
         let messages = conversation.messages.iter().enumerate().filter(|(_, message)| message.speaks());
-        let texts = match reading {
-            LexiconReading::Native => {
-                messages.map(|(at, message)| (at, code::without_code(&message.text))).collect()
-            }
-            LexiconReading::Scripts => {
-                let joined: Vec<&str> = messages.map(|(_, message)| message.text.as_str()).collect();
-                vec![(0, code::without_code_as_scripts(&joined.join("\n")))]
-            }
-        };
-        ProseText { texts }
+        ProseText { texts: messages.map(|(at, message)| (at, code::without_code(&message.text))).collect() }
+    }
+
+    /// Code is removed from the joined text, between any two backticks.
+    fn as_scripts(conversation: &Conversation) -> ProseText {
+        let messages = conversation.messages.iter().filter(|message| message.speaks());
+        let joined: Vec<&str> = messages.map(|message| message.text.as_str()).collect();
+        ProseText { texts: vec![(0, code::without_code_as_scripts(&joined.join("\n")))] }
     }
 
     fn lines(&self) -> Vec<ConversationLine<'_>> {
@@ -214,15 +204,10 @@ fn finding(
     scored: &CategoryScore,
     lines: &[ConversationLine<'_>],
     conversation: &Conversation,
-    reading: LexiconReading,
 ) -> TriageFinding {
-    let mut snippets = snippets(scored.lines.iter().map(|line| lines[*line].text));
-    let words = words_digest(&snippets[..snippets.len().min(SNIPPETS_MAX)].join("\n"));
-    let mut excerpt = excerpt(&scored.lines, lines);
-    if reading == LexiconReading::Native {
-        snippets.truncate(SNIPPETS_MAX);
-        excerpt.truncate(excerpt.floor_char_boundary(EXCERPT_MAX_BYTES));
-    }
+    let snippets = snippets(scored.lines.iter().map(|line| lines[*line].text));
+    let words = words_digest(&snippets.join("\n"));
+    let excerpt = excerpt(&scored.lines, lines);
     let first = lines[scored.lines[0]].message;
     let at = conversation.messages[first].at;
     TriageFinding { category, score: scored.score, snippets, excerpt, at, words }

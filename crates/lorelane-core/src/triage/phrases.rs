@@ -1,9 +1,9 @@
-//! Finds all phrases of a lexicon in one pass over a line.
+//! Finds all phrases of the lexicon in one pass over a line.
 //!
 //! The `claude-memory` scripts used a regular expression per phrase. Compiling those would take longer than a stop
 //! hook may, and running them would read every line seventy times.
 
-use super::lexicon::{Lexicon, LexiconReading};
+use super::lexicon::CategoryLexicon;
 
 /// The categories whose phrases occur in a line: one bit per row of the lexicon.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -16,7 +16,6 @@ pub(super) struct LineCategories {
 #[derive(Debug)]
 pub(super) struct Phrases {
     by_letter: [Vec<Phrase>; 26],
-    negations: bool,
 }
 
 #[derive(Debug)]
@@ -27,9 +26,9 @@ struct Phrase {
 }
 
 impl Phrases {
-    pub(super) fn of(lexicon: &Lexicon) -> Phrases {
+    pub(super) fn of(lexicon: &[CategoryLexicon]) -> Phrases {
         let mut by_letter: [Vec<Phrase>; 26] = Default::default();
-        for (row, kind) in (0u8..).zip(lexicon.kinds) {
+        for (row, kind) in (0u8..).zip(lexicon) {
             for (texts, booster) in [(kind.primary, false), (kind.boosters, true)] {
                 for text in texts {
                     let Some(letter) = letter(text.as_bytes()[0]) else { continue };
@@ -37,7 +36,7 @@ impl Phrases {
                 }
             }
         }
-        Phrases { by_letter, negations: lexicon.reading == LexiconReading::Native }
+        Phrases { by_letter }
     }
 
     pub(super) fn categories_in(&self, line: &str) -> LineCategories {
@@ -51,10 +50,7 @@ impl Phrases {
             for phrase in &self.by_letter[letter] {
                 let bit = 1 << phrase.row;
                 let bits = if phrase.booster { &mut categories.boosters } else { &mut categories.primary };
-                let counts = *bits & bit == 0
-                    && begins_with(&line[at..], phrase.text)
-                    && (phrase.booster || !self.negations || !is_negated(&line[..at]));
-                if counts {
+                if *bits & bit == 0 && begins_with(&line[at..], phrase.text) {
                     *bits |= bit;
                 }
             }
@@ -94,30 +90,15 @@ fn begins_with(text: &str, phrase: &str) -> bool {
     !rest.chars().next().is_some_and(joins)
 }
 
-/// Whether the words before are a negation: `not`, `haven't`, `not yet`. Checked for every category and not only
-/// for decisions: "without error" is no runbook.
-fn is_negated(before: &str) -> bool {
-    let mut words = before.split_whitespace().rev();
-    let mut last = words.next();
-    if last.is_some_and(|word| word.eq_ignore_ascii_case("yet")) {
-        last = words.next();
-    }
-    let Some(last) = last.filter(|_| before.ends_with(char::is_whitespace)) else { return false };
-    let word = last.trim_start_matches(|c: char| !c.is_alphanumeric()).to_ascii_lowercase();
-    matches!(word.as_str(), "not" | "never" | "no" | "without")
-        || word.ends_with("n't")
-        || word.ends_with("n’t")
-}
-
 #[cfg(test)]
 mod tests {
-    use super::super::lexicon::{NATIVE, SCRIPTS};
+    use super::super::lexicon::SCRIPTS;
     use super::*;
     use proptest::prelude::*;
 
     /// Checks the bit of the first row, which is decisions.
-    fn decides(lexicon: &Lexicon, line: &str) -> bool {
-        Phrases::of(lexicon).categories_in(line).primary & 1 == 1
+    fn decides(line: &str) -> bool {
+        Phrases::of(&SCRIPTS).categories_in(line).primary & 1 == 1
     }
 
     #[test]
@@ -138,33 +119,14 @@ mod tests {
             ("日本decided", false),
             ("。decided。", true),
         ] {
-            assert_eq!(decides(&SCRIPTS, line), found, "{line}");
-        }
-    }
-
-    #[test]
-    fn what_is_negated_counts_only_for_the_scripts() {
-        for (line, native) in [
-            ("we have not decided", false),
-            ("We never chose one", false),
-            ("we haven't picked", false),
-            ("we haven’t picked", false),
-            ("it was (not yet decided)", false),
-            ("Not decided", false),
-            ("we knot decided", true),
-            ("not only that: we decided", true),
-            ("not decided, then decided", true),
-            ("why not. decided", true),
-        ] {
-            assert_eq!(decides(&NATIVE, line), native, "{line}");
-            assert!(decides(&SCRIPTS, line), "{line}");
+            assert_eq!(decides(line), found, "{line}");
         }
     }
 
     proptest! {
         #[test]
         fn any_line_is_searched_without_panic(line in "\\PC*") {
-            Phrases::of(&NATIVE).categories_in(&line);
+            Phrases::of(&SCRIPTS).categories_in(&line);
         }
     }
 }

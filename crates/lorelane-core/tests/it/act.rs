@@ -2,7 +2,7 @@
 
 use crate::support::{Members, NOW, record_of, text};
 use lorelane_core::act::{ActEntry, Command, FailureOutput, ToolAct, keys_of};
-use lorelane_core::briefing::{ReminderRule, digest, tokens};
+use lorelane_core::briefing::{FreshMemory, ReminderRule, digest, tokens};
 use lorelane_core::corpus::MemorySummary;
 use lorelane_core::dialect::Dialect;
 use lorelane_core::dialect::notes::Notes;
@@ -267,7 +267,7 @@ fn selected(
     let briefing = rule.select_for_act(act, entries, shown, |address| {
         let memory = memories.iter().find(|memory| memory.address == *address)?.clone();
         let path = Records::new(".claude/memory").place(address)?;
-        Some((MemorySummary::of(&memory, &path), memory))
+        Some(FreshMemory { entry: MemorySummary::of(&memory, &path), memory, broken: None })
     });
     assert!(tokens(&briefing.text()) <= max.max(1), "{}", briefing.text());
     (briefing.reminders.iter().map(|reminder| reminder.address.to_string()).collect(), briefing.text())

@@ -92,7 +92,7 @@ fn a_mark_is_read_as_far_as_it_can_be_understood() {
             &[
                 ("alias", "pin"),
                 ("alias", "sing"),
-                ("\"alias\"", "7"),
+                ("\"alias\"", "[]"),
                 ("tech_debt/new", "new"),
                 ("\"tech_debt/new\"", "null"),
                 ("tech_debt/old", "tech-debt/old.json"),
@@ -135,7 +135,7 @@ fn a_mark_is_read_as_far_as_it_can_be_understood() {
         ["", "[]", "null", "7", "<<<<<<< HEAD"].map(str::to_owned).to_vec(),
     ];
     let read = |line: &str| {
-        let Marks { pinned, aliases, origins, rejected, superseded: _, unread } =
+        let Marks { pinned, aliases, origins, rejected, superseded: _, confirmed: _, archived: _, unread } =
             Marks::read(line.as_bytes());
         (unread, pinned, aliases, origins, rejected)
     };
@@ -201,6 +201,7 @@ fn hit(name: &str, explain: Vec<ScorePart>) -> Hit {
         status: Status::Active,
         not_current: None,
         superseded_by: None,
+        broken: None,
         tags: Vec::new(),
         lines: None,
         score: explain.iter().map(|part| part.points).sum(),

@@ -3,11 +3,12 @@
 use crate::support::{DialectOnTexts, TextChange};
 use crate::support::{NOW, content, object, put, records};
 use lorelane_core::change::Draft;
+use lorelane_core::dialect::auto::Auto;
 use lorelane_core::dialect::notes::{NoteDocument, Notes, links};
 use lorelane_core::dialect::{Dialect, WriteContext};
 use lorelane_core::json::{Json, JsonDocument, NodeKind, Object};
 use lorelane_core::lifecycle::{Lifecycle, LifecycleVerb};
-use lorelane_core::memory::{Address, Body, Category, HistoryEntry, Memory, MemoryKind, NoteType};
+use lorelane_core::memory::{Address, AutoType, Body, Category, HistoryEntry, Memory, MemoryKind, NoteType};
 use lorelane_core::path::RelPath;
 use lorelane_core::time::Timestamp;
 use lorelane_core::transition::{self, TransitionResult};
@@ -54,6 +55,15 @@ fn spoken() -> Vec<Spoken> {
             memories: any_note().boxed(),
             untouched: lines_beside_the_lifecycle,
             elsewhere: |_| Address::note("folder/another-name").expect("an address"),
+            listed: false,
+        },
+        Spoken {
+            name: "auto",
+            dialect: Box::new(Auto::default()),
+            fixtures: auto_fixtures(),
+            memories: any_auto().boxed(),
+            untouched: |text| vec![text.to_owned()],
+            elsewhere: |_| Address::auto("folder/another-name").expect("an address"),
             listed: false,
         },
     ]
@@ -142,13 +152,30 @@ fn a_step_of_life_leaves_every_other_byte() {
             let Ok(TransitionResult::Changed(after)) = transition::apply(memory, verb, "why", NOW) else {
                 continue;
             };
+            let (path, after) = stepped(spoken, fixture, verb, *after);
             let text = put(&*spoken.dialect, Some(&fixture.text), Some(memory), Some(&after));
             let (old, new) = ((spoken.untouched)(&fixture.text), (spoken.untouched)(&text));
             assert_eq!(new, old, "{} after {}: {text}", fixture.name, verb.name());
-            let again = spoken.dialect.read(&fixture.path, text.as_bytes().to_vec()).memory;
-            assert_eq!(again.as_ref(), Some(&*after), "{}", fixture.name);
+            let again = spoken.dialect.read(&path, text.as_bytes().to_vec()).memory;
+            assert_eq!(again, Some(after), "{}", fixture.name);
         }
     });
+}
+
+/// Where a step of life leads. A file that moves says by its folder alone that it is out of use.
+fn stepped(spoken: &Spoken, fixture: &Fixture, verb: LifecycleVerb, after: Memory) -> (RelPath, Memory) {
+    let (dialect, address) = (&*spoken.dialect, &after.address);
+    // Notes say it in the file, too, so they are retired where they are.
+    let moves = spoken.name == "auto";
+    let to = match verb {
+        LifecycleVerb::Retire => dialect.retired_to(address, NOW, &|_| false),
+        LifecycleVerb::Archive => dialect.archived_to(address, NOW, &|_| false),
+        _ => dialect.restored_to(address),
+    };
+    let Some(to) = to.filter(|_| moves) else { return (fixture.path.clone(), after) };
+    let path = dialect.place(&to).expect("a place");
+    let lifecycle = dialect.read(&path, fixture.text.as_bytes().to_vec()).memory.expect("readable").lifecycle;
+    (path, Memory { address: to, lifecycle, ..after })
 }
 
 #[test]
@@ -201,10 +228,12 @@ fn a_damaged_file_is_read_without_panic_and_what_is_read_can_be_retired() {
         if let Ok(TransitionResult::Changed(after)) =
             transition::apply(&before, LifecycleVerb::Retire, "why", NOW)
         {
-            let retired = put(&*spoken.dialect, Some(&text), Some(&before), Some(&after));
+            let damaged = Fixture { name: fixture.name, path: fixture.path.clone(), text };
+            let (path, after) = stepped(spoken, &damaged, LifecycleVerb::Retire, *after);
+            let retired = put(&*spoken.dialect, Some(&damaged.text), Some(&before), Some(&after));
             prop_assert_eq!(
-                spoken.dialect.read(&fixture.path, retired.as_bytes().to_vec()).memory,
-                Some(*after),
+                spoken.dialect.read(&path, retired.as_bytes().to_vec()).memory,
+                Some(after),
                 "{}",
                 retired
             );
@@ -615,4 +644,103 @@ fn any_note() -> impl Strategy<Value = Memory> {
             extra: extra.into_iter().map(|(key, source)| (key, Json::text(source))).collect(),
         },
     )
+}
+
+/// A topic file with all that a head may hold.
+const TOPIC: &str = r#"---
+name: testing-approach
+description: "Integration tests hit a real database: never mocks"  # why: an incident
+metadata:
+  node_type: memory
+  type: feedback
+  # set by the client
+  originSessionId: 0b1c2d3e-0000-4000-8000-000000000000
+  modified: 2026-01-02T03:04:05.678Z
+  tags: [a, "b"]
+x-mine:
+  deep: {a: 1}
+---
+
+Integration tests must hit a real database.
+
+**Why:** mocks passed and the migration failed, see [[migrations]].
+
+**How to apply:** use the container.
+"#;
+
+fn auto_fixtures() -> Vec<Fixture> {
+    let flat =
+        "---\nname: x\ndescription: Plain: no, a dash\ntype: project\noriginSessionId: 1\n---\nBody.\n";
+    let fixtures = [
+        ("all", TOPIC.to_owned()),
+        ("flat", flat.replace("Plain: no, a dash", "A plain description")),
+        ("value", TOPIC.replace("type: feedback\n", "type: feedback\n  kind: value\n")),
+        ("flat value", "---\nname: x\ndescription: y\ntype: Value\n---\nBody.\n".to_owned()),
+        ("invented type", TOPIC.replace("type: feedback", "type: insight")),
+        (
+            "block scalar",
+            TOPIC.replace(
+                "\"Integration tests hit a real database: never mocks\"  # why: an incident",
+                ">-\n  Integration tests\n  hit a real database",
+            ),
+        ),
+        (
+            "literal scalar",
+            TOPIC.replace(
+                "\"Integration tests hit a real database: never mocks\"  # why: an incident",
+                "|\n  Two\n  lines",
+            ),
+        ),
+        ("a blank after the key", TOPIC.replace("metadata:", "metadata: ")),
+        ("CRLF", TOPIC.replace('\n', "\r\n")),
+        ("byte-order mark", format!("\u{feff}{TOPIC}")),
+        ("no final newline", TOPIC.trim_end().to_owned()),
+        (
+            "flow metadata",
+            "---\nname: x\ndescription: 'it''s'\nmetadata: {type: user, node_type: memory}\n---\ntext\n"
+                .to_owned(),
+        ),
+        ("no type", "---\nname: x\ndescription: y\n---\ntext\n".to_owned()),
+        ("no frontmatter", "# Only text\n\nA line: with a colon.\n".to_owned()),
+        ("empty frontmatter", "---\n---\n# Empty head\n".to_owned()),
+        ("unclosed", "---\nname: x\ntype: user\n\n# Never closed\n".to_owned()),
+        ("between two rules", "---\nsome text, no key\n---\n# After\n".to_owned()),
+        ("a head only", "---\nname: x\ndescription: y\nmetadata:\n  type: user\n---".to_owned()),
+    ];
+    let path = RelPath::parse("feedback_testing.md").expect("a path");
+    fixtures.into_iter().map(|(name, text)| Fixture { name, path: path.clone(), text }).collect()
+}
+
+fn any_auto() -> impl Strategy<Value = Memory> {
+    let named = (
+        prop::sample::select(AutoType::ALL.to_vec()),
+        "([a-c]{1,2}/)?(\\p{L}|[0-9._]){1,3}[a-z]",
+        "([a-z]{1,9}( [a-z:#'\"\\[-]{1,6}){0,3}|[a-zéß日本]{1,8})",
+    );
+    let line = "(# |## |- |> |```)?(\\PC{0,12}|\\[\\[a\\]\\]|key: x)";
+    let body = prop::collection::vec(line, 0..6).prop_map(|lines| {
+        let text = lines.join("\n");
+        let blank = |line: &&str| line.trim().is_empty();
+        let start: usize = text.split_inclusive('\n').take_while(blank).map(str::len).sum();
+        text[start.min(text.len())..].trim_end().to_owned()
+    });
+    let source = prop::sample::select(vec!["1.50", "[a, {b: c}]", "'x'", "plain text"]);
+    let extra = prop::collection::btree_map("(metadata\\.)?(x-)?[b-m]{2,3}", source, 0..3);
+    (named, body, extra).prop_map(|((auto_type, name, title), body, extra)| Memory {
+        address: Address::auto(&name).unwrap_or_else(|| Address::auto("plain").expect("an address")),
+        kind: MemoryKind::Auto(auto_type),
+        title: title.trim().to_owned(),
+        links: links(&body),
+        body: Body::Prose(body),
+        tags: Vec::new(),
+        about: Vec::new(),
+        lifecycle: Lifecycle::Active,
+        validity: Default::default(),
+        confidence: None,
+        created: None,
+        updated: None,
+        history: Vec::new(),
+        revised: 0,
+        extra: extra.into_iter().map(|(key, source)| (key, Json::text(source))).collect(),
+    })
 }

@@ -1,6 +1,7 @@
 //! The integration tests of the core, in one binary.
 
 mod act;
+mod auto;
 mod briefing;
 mod candidate;
 mod care;

@@ -234,6 +234,8 @@ fn every_key_has_a_default_and_a_range_and_names_what_it_cannot_use() {
                 ("\"long\"", "\"long\" is not a whole number between 1 and 365; the default is used", ""),
             ],
         ),
+        ("audit.half_life.decision", "365", "7", &[("0", "0 is not between 1 and 36500; 1 is used", "1")]),
+        ("audit.half_life_notes", "180", "7", &[("0", "0 is not between 1 and 36500; 1 is used", "1")]),
         ("notes.enabled", "true", "false", FLAG),
         (
             "notes.storage",

@@ -2,7 +2,7 @@
 
 use lorelane_core::conversation::{Conversation, Message, Speaker, TranscriptPosition};
 use lorelane_core::statements::{
-    ASK_MAX, ASK_SCORE, INBOX_SCORE, ScoredStatement, StatementFeature as F, StatementKind, StatementWeights,
+    ASK_SCORE, INBOX_SCORE, ScoredStatement, StatementFeature as F, StatementKind, StatementWeights,
     candidates, detect, is_withdrawal, to_ask,
 };
 use proptest::prelude::*;
@@ -237,7 +237,6 @@ fn each_feature_has_a_meaning() {
         (F::Reason, "weil es schneller geht", "es geht schneller"),
         (F::Order, "antes de todo", "todo va bien"),
         (F::Deferral, "vorerst ohne", "ohne das"),
-        (F::Doubt, "quizás sea así", "es así"),
         (F::Question, "is it so?", "it is so"),
         (F::QuestionLead, "what is it", "it is what it is"),
         (F::Screen, "the button", "the parser"),
@@ -334,7 +333,7 @@ fn turn_by_turn_the_same_is_found_as_at_the_end() {
 }
 
 #[test]
-fn the_best_three_are_asked_about() {
+fn the_best_are_asked_about_first() {
     let rules: Vec<String> = ["parser", "printer", "linter", "server", "worker"]
         .iter()
         .map(|name| format!("From now on always test the {name} first."))
@@ -343,7 +342,7 @@ fn the_best_three_are_asked_about() {
     let found = found(&[&text, "Understood."]);
     assert_eq!(found.len(), 5);
     let asked = to_ask(&found, |scored| scored.score);
-    assert_eq!(asked.len(), ASK_MAX);
+    assert_eq!(asked.len(), 5);
     assert!(asked.is_sorted_by(|one, other| one.score >= other.score));
     assert!(found.iter().all(|scored| scored.score >= INBOX_SCORE));
 }

@@ -2,7 +2,7 @@
 
 use lorelane_core::conversation::{Conversation, Message, Speaker, TranscriptPosition};
 use lorelane_core::memory::Category;
-use lorelane_core::triage::{Assessment, Lexicon, NATIVE, SCRIPTS, TriageFinding, assess};
+use lorelane_core::triage::{Assessment, SCRIPTS, TriageFinding, assess, session_summary};
 use proptest::prelude::*;
 
 fn said(texts: &[&str]) -> Conversation {
@@ -15,41 +15,39 @@ fn said(texts: &[&str]) -> Conversation {
     Conversation { messages: texts.iter().enumerate().map(message).collect() }
 }
 
-fn all(conversation: &Conversation, lexicon: &Lexicon) -> Assessment {
-    assess(conversation, lexicon, &|_| Some(0.0))
+fn all(conversation: &Conversation) -> Assessment {
+    assess(conversation, &|_| Some(0.0))
 }
 
-fn found(lexicon: &Lexicon, category: Category, texts: &[&str]) -> Option<TriageFinding> {
-    all(&said(texts), lexicon).findings.into_iter().find(|finding| finding.category == category)
+fn found(category: Category, texts: &[&str]) -> Option<TriageFinding> {
+    all(&said(texts)).findings.into_iter().find(|finding| finding.category == category)
 }
 
-fn score(lexicon: &Lexicon, category: Category, texts: &[&str]) -> f64 {
-    found(lexicon, category, texts).map_or(0.0, |finding| finding.score)
+fn score(category: Category, texts: &[&str]) -> f64 {
+    found(category, texts).map_or(0.0, |finding| finding.score)
 }
 
 /// What three and two of a kind come to, one word alone, and one with a booster: four digits as they are reported.
 #[test]
 fn every_word_counts_with_and_without_a_booster() {
-    for lexicon in [&SCRIPTS, &NATIVE] {
-        for kind in lexicon.kinds {
-            let alone = kind.primary_weight / kind.denominator;
-            let boosted = kind.boosted_weight / kind.denominator;
-            for primary in kind.primary {
-                let line = format!("So we {} x", primary.to_uppercase());
-                // Some phrases hold a booster of their own category.
-                let own = kind.boosters.iter().any(|booster| line.to_lowercase().contains(booster));
-                let expected = if own { boosted } else { alone };
-                assert_eq!(score(lexicon, kind.category, &[&line]), expected, "{line}");
-                for booster in kind.boosters {
-                    let text = format!("{line}\n\n\n\n{booster}.");
-                    assert_eq!(score(lexicon, kind.category, &[&text]), boosted, "{text}");
-                    let text = format!("{line}\n\n\n\n\n{booster}.");
-                    assert_eq!(score(lexicon, kind.category, &[&text]), expected, "too far: {text}");
-                }
+    for kind in SCRIPTS {
+        let alone = kind.primary_weight / kind.denominator;
+        let boosted = kind.boosted_weight / kind.denominator;
+        for primary in kind.primary {
+            let line = format!("So we {} x", primary.to_uppercase());
+            // Some phrases hold a booster of their own category.
+            let own = kind.boosters.iter().any(|booster| line.to_lowercase().contains(booster));
+            let expected = if own { boosted } else { alone };
+            assert_eq!(score(kind.category, &[&line]), expected, "{line}");
+            for booster in kind.boosters {
+                let text = format!("{line}\n\n\n\n{booster}.");
+                assert_eq!(score(kind.category, &[&text]), boosted, "{text}");
+                let text = format!("{line}\n\n\n\n\n{booster}.");
+                assert_eq!(score(kind.category, &[&text]), expected, "too far: {text}");
             }
-            for booster in kind.boosters.iter().filter(|booster| !kind.primary.contains(booster)) {
-                assert_eq!(score(lexicon, kind.category, &[booster]), 0.0, "{booster} alone");
-            }
+        }
+        for booster in kind.boosters.iter().filter(|booster| !kind.primary.contains(booster)) {
+            assert_eq!(score(kind.category, &[booster]), 0.0, "{booster} alone");
         }
     }
 }
@@ -57,7 +55,6 @@ fn every_word_counts_with_and_without_a_booster() {
 #[test]
 fn the_scripts_words_and_weights_are_the_first_systems() {
     let table: Vec<String> = SCRIPTS
-        .kinds
         .iter()
         .map(|kind| {
             let weights = (kind.primary_weight, kind.boosted_weight, kind.denominator);
@@ -90,7 +87,7 @@ fn two_boosted_and_three_plain_lines_are_all_that_counts() {
         (vec!["decided chose picked"], "0.1579"),
     ] {
         let text = lines.join("\n");
-        let score = score(&SCRIPTS, Category::Decision, &[&text]);
+        let score = score(Category::Decision, &[&text]);
         assert_eq!(format!("{score:.4}"), expected, "{text:?}");
     }
 }
@@ -102,16 +99,19 @@ fn a_session_counts_by_what_was_done() {
     {
         let mut conversation = said(&vec!["x"; exchanges]);
         conversation.messages[0].tools = tools.iter().map(|tool| (*tool).to_owned()).collect();
-        let session = all(&conversation, &SCRIPTS).findings.pop().unwrap();
+        let session = all(&conversation).findings.pop().unwrap();
         assert_eq!(session.category, Category::SessionSummary);
         assert!((session.score - expected).abs() < 1e-12, "{tools:?}: {}", session.score);
     }
     let mut conversation = said(&["x", ""]);
     conversation.messages[1].tools = vec!["Bash".to_owned(), "Read".to_owned()];
-    let snippets = |lexicon| all(&conversation, lexicon).findings.pop().unwrap().snippets;
-    assert_eq!(snippets(&NATIVE), ["2 tool uses across 2 tools, 1 exchange"]);
-    assert_eq!(snippets(&SCRIPTS), ["2 tool uses across 2 tools, 1 exchanges"]);
-    assert_eq!(all(&Conversation::default(), &NATIVE).findings, []);
+    let of_scripts = all(&conversation).findings.pop().unwrap();
+    assert_eq!(of_scripts.snippets, ["2 tool uses across 2 tools, 1 exchanges"]);
+    let ours = session_summary(&conversation, Some(0.0)).unwrap();
+    assert_eq!(ours.snippets, ["2 tool uses across 2 tools, 1 exchange"]);
+    assert_eq!(session_summary(&conversation, Some(0.9)), None);
+    assert_eq!(session_summary(&conversation, None), None);
+    assert_eq!(all(&Conversation::default()).findings, []);
 }
 
 #[test]
@@ -119,7 +119,7 @@ fn a_category_below_its_threshold_or_unwanted_is_left_out() {
     let conversation = said(&["decided because\nerror"]);
     let at = |threshold: Option<f64>| {
         let only = |category| if category == Category::Decision { threshold } else { None };
-        assess(&conversation, &SCRIPTS, &only).findings.len()
+        assess(&conversation, &only).findings.len()
     };
     let score = 0.5 / 1.9;
     assert_eq!((at(Some(score)), at(Some(score + 1e-9)), at(None)), (1, 0, 0));
@@ -128,8 +128,7 @@ fn a_category_below_its_threshold_or_unwanted_is_left_out() {
 #[test]
 fn findings_are_reported_in_their_order() {
     let text = "prefer\ntodo\ncannot limitation\nerror\ndecided";
-    let order: Vec<_> =
-        all(&said(&[text]), &SCRIPTS).findings.iter().map(|finding| finding.category.name()).collect();
+    let order: Vec<_> = all(&said(&[text])).findings.iter().map(|finding| finding.category.name()).collect();
     let expected = ["decision", "runbook", "constraint", "tech_debt", "preference", "session_summary"];
     assert_eq!(order, expected);
 }
@@ -139,57 +138,32 @@ fn findings_are_reported_in_their_order() {
 fn code_does_not_count_and_does_not_reach_into_another_message() {
     let in_code = ["`decided`", "```\nwe decided\n```", "a `b` c ```decided``` d"];
     for text in in_code {
-        for lexicon in [&SCRIPTS, &NATIVE] {
-            assert_eq!(found(lexicon, Category::Decision, &[text]), None, "{text}");
-        }
+        assert_eq!(found(Category::Decision, &[text]), None, "{text}");
     }
-    let apart = ["a 5` pipe", "we decided", "use `x`"];
-    assert_eq!(found(&SCRIPTS, Category::Decision, &apart), None);
-    assert!(found(&NATIVE, Category::Decision, &apart).is_some());
-    let fences = ["```\nopen", "we decided", "```"];
-    assert_eq!(found(&SCRIPTS, Category::Decision, &fences), None);
-    assert!(found(&NATIVE, Category::Decision, &fences).is_some());
-}
-
-#[test]
-fn the_native_lexicon_knows_more_phrases_and_no_everyday_constraint() {
-    for (category, line) in [
-        (Category::Decision, "Let’s go with pnpm"),
-        (Category::Decision, "that is a design  decision"),
-        (Category::Constraint, "the API does not support batches"),
-        (Category::Preference, "I like to see tests first"),
-    ] {
-        assert_eq!(score(&SCRIPTS, category, &[line]), 0.0, "{line}");
-        assert!(score(&NATIVE, category, &[line]) > 0.0, "{line}");
+    let excerpt = |texts: &[&str]| session_summary(&said(texts), Some(0.0)).unwrap().excerpt;
+    for apart in [["a 5` pipe", "we decided", "use `x`"], ["```\nopen", "we decided", "```"]] {
+        assert_eq!(found(Category::Decision, &apart), None, "the scripts join the messages");
+        assert!(excerpt(&apart).contains("we decided"));
     }
-    assert!(score(&SCRIPTS, Category::Constraint, &["I cannot see it"]) > 0.0);
-    assert_eq!(score(&NATIVE, Category::Constraint, &["I cannot see it"]), 0.0);
-    assert_eq!(score(&NATIVE, Category::Runbook, &["it ran without error"]), 0.0);
 }
 
 #[test]
 fn a_finding_says_which_lines_and_where() {
     let filler = "x\n".repeat(25);
     let first = format!("{filler}  We decided: {}\n{filler}", "é".repeat(200));
-    let finding =
-        found(&NATIVE, Category::Decision, &["hello", &first, "We decided twice\nWe decided twice"]);
+    let finding = found(Category::Decision, &["hello", &first, "We decided twice\nWe decided twice"]);
     let finding = finding.unwrap();
-    assert_eq!(finding.at, TranscriptPosition::Line(2));
     assert_eq!(finding.snippets.len(), 2);
     assert_eq!(finding.snippets[0].chars().count(), 120);
     assert!(finding.snippets[0].starts_with("We decided: é"));
     let parts: Vec<usize> = finding.excerpt.split("\n---\n").map(|part| part.lines().count()).collect();
     assert_eq!(parts, [21, 12]);
-    let again = found(&NATIVE, Category::Decision, &["hello", &first, "we DECIDED twice!"]);
-    assert_eq!(again.unwrap().words, finding.words, "the same words");
 }
 
 #[test]
-fn a_native_excerpt_is_bounded() {
+fn the_excerpt_of_a_session_is_bounded() {
     let lines = format!("we decided {}\n", "日".repeat(500)).repeat(50);
-    let finding = found(&NATIVE, Category::Decision, &[&lines]).unwrap();
-    assert!((7_990..=8_000).contains(&finding.excerpt.len()));
-    let session = found(&NATIVE, Category::SessionSummary, &[&lines]).unwrap();
+    let session = session_summary(&said(&[&lines]), Some(0.0)).unwrap();
     assert!((6_000..8_000).contains(&session.excerpt.len()), "{}", session.excerpt.len());
 }
 
@@ -204,14 +178,9 @@ fn a_long_message_of_one_kind_gives_short_findings() {
         for text in [&text, &numbered] {
             let conversation = Conversation::from_texts(Some(text), None);
             let is_share = |finding: &TriageFinding| (0.0..=1.0).contains(&finding.score);
-            assert!(all(&conversation, &SCRIPTS).findings.iter().all(is_share), "{piece:?}");
-            for finding in all(&conversation, &NATIVE).findings {
-                // However much was said, a finding is short.
-                let longest = finding.snippets.iter().map(|snippet| snippet.chars().count()).max();
-                let sizes = (finding.snippets.len(), longest, finding.excerpt.len());
-                let (count, longest, excerpt) = (sizes.0 <= 8, sizes.1 <= Some(121), sizes.2 <= 8_000);
-                assert!(is_share(&finding) && count && longest && excerpt, "{piece:?}: {sizes:?}");
-            }
+            assert!(all(&conversation).findings.iter().all(is_share), "{piece:?}");
+            let session = session_summary(&conversation, Some(0.0)).unwrap();
+            assert!(session.excerpt.len() <= 8_000, "{piece:?}: {}", session.excerpt.len());
         }
     }
 }
@@ -222,10 +191,8 @@ proptest! {
         texts in proptest::collection::vec("(\\PC|\n|`|decided|because|error| ){0,60}", 0..8)
     ) {
         let texts: Vec<&str> = texts.iter().map(String::as_str).collect();
-        for lexicon in [&SCRIPTS, &NATIVE] {
-            for finding in all(&said(&texts), lexicon).findings {
-                prop_assert!((0.0..=1.0).contains(&finding.score), "{finding:?}");
-            }
+        for finding in all(&said(&texts)).findings {
+            prop_assert!((0.0..=1.0).contains(&finding.score), "{finding:?}");
         }
     }
 }

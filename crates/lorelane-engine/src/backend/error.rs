@@ -23,6 +23,8 @@ pub enum StoreError {
     Symlink { path: PathBuf },
     #[error("cannot write {path}: it is not a regular file or folder")]
     NotAFile { path: PathBuf },
+    #[error("cannot write {path}: another program has just changed it")]
+    Outdated { path: PathBuf },
     #[error("cannot undo: there is nothing left to undo")]
     NothingToUndo,
     /// Everything that is left to undo changed files that were deleted since.

@@ -2,8 +2,8 @@
 
 use super::{
     Backend, ChangeLog, ChangeState, ChangeTarget, ChangedDocument, CommitReceipt, Digest, Edit, Erase,
-    ErasePredicate, ExternalChanges, LogEntry, LogFault, LogTail, NextUndo, StoreError, Transaction, Warning,
-    nothing_left,
+    ErasePredicate, ExternalChanges, LogEntry, LogFault, LogTail, NextUndo, RedactBytes, StoreError,
+    Transaction, Warning, nothing_left,
 };
 use crate::disk::{DirEntry, FileType, Stat};
 use lorelane_core::path::RelPath;
@@ -57,6 +57,13 @@ struct ReplacedDocument {
     path: RelPath,
     before: Option<Vec<u8>>,
     after: Option<Vec<u8>>,
+}
+
+impl ReplacedDocument {
+    fn is_of(&self, unwanted: &ErasePredicate<'_>) -> bool {
+        let says = |bytes: &Vec<u8>| (unwanted.in_document)(&self.path, bytes);
+        (unwanted.is_path)(&self.path) || self.before.iter().chain(&self.after).any(says)
+    }
 }
 
 impl MemoryBackend {
@@ -157,8 +164,7 @@ impl Contents {
 
     fn unwanted_in_log(&self, unwanted: &ErasePredicate<'_>) -> usize {
         let in_change = |change: &LoggedChange| {
-            let documents =
-                change.documents.iter().filter(|replaced| (unwanted.is_path)(&replaced.path)).count();
+            let documents = change.documents.iter().filter(|replaced| replaced.is_of(unwanted)).count();
             let reason = usize::from((unwanted.in_reason)(&change.because));
             documents + reason + (unwanted.without)(&change.marks).1
         };
@@ -303,6 +309,11 @@ impl Transaction for MemoryTransaction<'_> {
                 Edit::Append { path, bytes } => {
                     wanted(path, &|there| Some([there.unwrap_or_default(), bytes.clone()].concat()));
                 }
+                Edit::Expect { path, bytes } => {
+                    if self.backend.read_contents().bytes(&path) != bytes.as_deref() {
+                        return Err(StoreError::Outdated { path: path.as_str().into() });
+                    }
+                }
                 Edit::Mark { lines } => {
                     marks.extend(lines);
                     if marks.last().is_some_and(|byte| *byte != b'\n') {
@@ -404,11 +415,21 @@ impl Erase for MemoryTransaction<'_> {
         Ok(there.len())
     }
 
+    fn erase_lines(&self, path: &RelPath, without: &RedactBytes<'_>) -> Result<usize, StoreError> {
+        let mut contents = self.backend.write();
+        let Some((left, erased)) = contents.bytes(path).map(without) else { return Ok(0) };
+        if erased > 0 {
+            contents.put(path, Some(left));
+            self.has_erased.set(true);
+        }
+        Ok(erased)
+    }
+
     fn erase_from_log(&self, unwanted: &ErasePredicate<'_>) -> Result<usize, StoreError> {
         let mut contents = self.backend.write();
         let erased = contents.unwanted_in_log(unwanted);
         for change in &mut contents.log {
-            change.documents.retain(|replaced| !(unwanted.is_path)(&replaced.path));
+            change.documents.retain(|replaced| !replaced.is_of(unwanted));
             change.marks = (unwanted.without)(&change.marks).0;
             if (unwanted.in_reason)(&change.because) {
                 change.because.clear();

@@ -55,6 +55,11 @@ pub enum Edit {
         path: RelPath,
         bytes: Vec<u8>,
     },
+    /// What the change was planned on. If the document is different now, the change is refused.
+    Expect {
+        path: RelPath,
+        bytes: Option<Vec<u8>>,
+    },
     /// Appends whole lines to the marks file; a missing final newline is added.
     Mark {
         lines: Vec<u8>,
@@ -85,6 +90,8 @@ pub struct ErasePredicate<'u> {
     /// For a path that belongs to another document now: the path that document was moved from. Only changes up to
     /// that move count.
     pub until_left: &'u dyn Fn(&RelPath) -> Option<RelPath>,
+    /// Whether a version of another document has lines about it.
+    pub in_document: &'u dyn Fn(&RelPath, &[u8]) -> bool,
     /// Whether the reason of a change mentions it.
     pub in_reason: &'u dyn Fn(&str) -> bool,
     /// The marks without it, and how many lines were removed.
@@ -184,6 +191,9 @@ pub trait Erase {
 
     /// Removes documents without keeping their bytes anywhere. Returns how many there were.
     fn erase_documents(&self, paths: &BTreeSet<RelPath>) -> Result<usize, StoreError>;
+
+    /// Rewrites a document without keeping its bytes anywhere. Returns how many lines were removed.
+    fn erase_lines(&self, path: &RelPath, without: &RedactBytes<'_>) -> Result<usize, StoreError>;
 
     /// Erases names, contents and reasons from the log. Returns how many blobs were erased.
     fn erase_from_log(&self, unwanted: &ErasePredicate<'_>) -> Result<usize, StoreError>;

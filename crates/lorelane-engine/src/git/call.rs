@@ -79,6 +79,23 @@ impl WorkTree {
         path.strip_prefix(&self.root).unwrap_or(path)
     }
 
+    /// The index that a running `git commit` has made for its hook: that of `commit -a` and `commit PATH` is not the
+    /// usual one. Only a file of this repository counts.
+    pub(super) fn index_of_commit(&self) -> Option<PathBuf> {
+        let named = std::env::var_os("GIT_INDEX_FILE").filter(|named| !named.is_empty())?;
+        let real = RealDisk.real_path(&self.root.join(named)).ok()?;
+        real.starts_with(&self.git_dir).then_some(real)
+    }
+
+    /// A call that compares: what is staged is what the commit at hand has.
+    pub(super) fn git_comparing(&self, is_staged: bool) -> Command {
+        let mut asked = self.git(GitCallPolicy::GitAlone);
+        if let Some(index) = self.index_of_commit().filter(|_| is_staged) {
+            asked.env("GIT_INDEX_FILE", index);
+        }
+        asked
+    }
+
     /// A call without its arguments yet. Git looks for no other repository: it starts where `.git` is and may not
     /// look higher. It gets no `--git-dir`, because then it would not check who owns the repository.
     pub(super) fn git(&self, runs: GitCallPolicy) -> Command {
@@ -141,6 +158,11 @@ pub(super) fn run_commit(command: &mut Command, input: Vec<u8>) -> Result<(), Gi
 /// The output, also when git exits with 1 because it found nothing.
 pub(super) fn run_search(command: &mut Command) -> Result<Vec<u8>, GitError> {
     answer(command, Vec::new(), QUESTION_LIMIT).map(|(_, output, _)| output)
+}
+
+/// The same for a query that filters its input.
+pub(super) fn run_filter(command: &mut Command, input: Vec<u8>) -> Result<Vec<u8>, GitError> {
+    answer(command, input, QUESTION_LIMIT).map(|(_, output, _)| output)
 }
 
 /// Stdin, stdout and stderr have their own threads: none may block the others, nor us beyond the limit.

@@ -125,9 +125,21 @@ pub struct IndexedSource {
 /// The row for one file.
 #[derive(Clone, Debug)]
 pub enum Row {
-    Memory { entry: Box<MemorySummary>, listing: Option<ListingLine>, seen: FileStamp, file: Box<MemoryFile> },
-    Unreadable { path: RelPath, what: String, seen: FileStamp },
-    Gone { path: RelPath },
+    Memory {
+        entry: Box<MemorySummary>,
+        listing: Option<ListingLine>,
+        seen: FileStamp,
+        file: Box<MemoryFile>,
+    },
+    /// With an empty `what`, it is not meant to be a memory, such as an index of the client.
+    Unreadable {
+        path: RelPath,
+        what: String,
+        seen: FileStamp,
+    },
+    Gone {
+        path: RelPath,
+    },
 }
 
 /// Texts with equal digests are treated as equal.
@@ -587,7 +599,10 @@ impl Index {
     /// The files that are not readable memories, and why.
     pub fn unreadable(&self) -> Result<Vec<(String, String)>, IndexError> {
         let fault = self.fault("read");
-        let mut query = self.db.prepare("SELECT path, what FROM unreadable ORDER BY path").map_err(&fault)?;
+        let mut query = self
+            .db
+            .prepare("SELECT path, what FROM unreadable WHERE what <> '' ORDER BY path")
+            .map_err(&fault)?;
         let rows = query.query_map([], |row| Ok((row.get(0)?, row.get(1)?))).map_err(&fault)?;
         rows.collect::<rusqlite::Result<_>>().map_err(fault)
     }

@@ -112,10 +112,10 @@ impl Index {
         limit: usize,
     ) -> rusqlite::Result<Vec<MemorySummary>> {
         let pending = PendingMemories::read(&self.db)?;
-        let mut having = Vec::new();
-        Postings::new(&self.db, &pending)?.read(term, &mut having)?;
-        let mut having: Vec<i64> = having.into_iter().map(|(id, _)| id).collect();
-        having.sort_unstable();
+        let mut found = Vec::new();
+        Postings::new(&self.db, &pending)?.read(term, &mut found)?;
+        let mut found: Vec<i64> = found.into_iter().map(|(id, _)| id).collect();
+        found.sort_unstable();
         // Newest first and by the index alone: reading a row for each posting made session starts grow with the store.
         let mut newest = self.db.prepare(
             "SELECT id FROM memories WHERE category = ? AND status = ?
@@ -128,7 +128,7 @@ impl Index {
             && let Some(row) = newest.next()?
         {
             let id: i64 = row.get(0)?;
-            if having.binary_search(&id).is_ok() {
+            if found.binary_search(&id).is_ok() {
                 entries.extend(read.query_row([id], |row| Ok(entry(row))).optional()?.flatten());
             }
         }

@@ -398,17 +398,17 @@ impl<'d> Postings<'d> {
     }
 
     /// Adds the memories that have this term.
-    pub(super) fn read(&mut self, term: Term, having: &mut Vec<(i64, Posting)>) -> rusqlite::Result<()> {
+    pub(super) fn read(&mut self, term: Term, found: &mut Vec<(i64, Posting)>) -> rusqlite::Result<()> {
         let pending = &self.pending;
         let is_pending = |id: i64| pending.binary_search_by_key(&id, |memory| memory.id).is_ok();
         let mut rows = self.rows.query(spans_of(term))?;
         while let Some(row) = rows.next()? {
             let written = unpacked(row.get_ref(0)?.as_blob()?);
-            having.extend(written.filter(|(id, _)| !is_pending(*id)));
+            found.extend(written.filter(|(id, _)| !is_pending(*id)));
         }
         let now =
             pending.iter().filter_map(|memory| Some((memory.id, Posting::in_sheet(&memory.doc, term)?)));
-        having.extend(now);
+        found.extend(now);
         Ok(())
     }
 }
@@ -424,9 +424,9 @@ pub(super) fn all(db: &Connection) -> rusqlite::Result<Vec<(Term, i64, Posting)>
     terms.dedup();
     let mut all = Vec::new();
     for term in terms {
-        let mut having = Vec::new();
-        postings.read(term, &mut having)?;
-        all.extend(having.into_iter().map(|(id, held)| (term, id, held)));
+        let mut found = Vec::new();
+        postings.read(term, &mut found)?;
+        all.extend(found.into_iter().map(|(id, held)| (term, id, held)));
     }
     Ok(all)
 }

@@ -66,7 +66,7 @@ pub(super) struct ForwardIndex<'d> {
     read: Statement<'d>,
     put: Statement<'d>,
     forget: Statement<'d>,
-    filing: PendingPostings<'d>,
+    pending: PendingPostings<'d>,
     forget_embeddings: Statement<'d>,
     read_code: Statement<'d>,
     put_code: Statement<'d>,
@@ -82,7 +82,7 @@ impl<'d> ForwardIndex<'d> {
             read: db.prepare("SELECT bytes FROM forward_index WHERE id = ?")?,
             put: db.prepare("REPLACE INTO forward_index VALUES (?, ?, ?)")?,
             forget: db.prepare("DELETE FROM forward_index WHERE id = ?")?,
-            filing: PendingPostings::new(db)?,
+            pending: PendingPostings::new(db)?,
             forget_embeddings: db.prepare(embeddings::FORGET)?,
             read_code: db.prepare("SELECT bytes FROM sign_sketches WHERE block = ?")?,
             put_code: db.prepare("REPLACE INTO sign_sketches VALUES (?, ?)")?,
@@ -95,7 +95,7 @@ impl<'d> ForwardIndex<'d> {
 
     pub(super) fn put(&mut self, id: i64, doc: &DocEntry, fresh: bool) -> rusqlite::Result<()> {
         let before = if fresh { None } else { self.take_back(id)? };
-        self.filing.note(id, before.as_deref())?;
+        self.pending.note(id, before.as_deref())?;
         let bytes = doc.to_bytes();
         self.count(&bytes, 1);
         self.put.execute(params![id, doc.language.number(), bytes])?;
@@ -104,7 +104,7 @@ impl<'d> ForwardIndex<'d> {
 
     pub(super) fn forget(&mut self, id: i64) -> rusqlite::Result<()> {
         if let Some(before) = self.take_back(id)? {
-            self.filing.note(id, Some(&before))?;
+            self.pending.note(id, Some(&before))?;
             self.forget.execute([id])?;
         }
         self.sign_sketch(id, &[0; CODE])
@@ -156,7 +156,7 @@ impl<'d> ForwardIndex<'d> {
         if (self.passages, self.terms) != (0, 0) {
             self.add.execute([self.passages, self.terms])?;
         }
-        self.filing.finish(more_come)
+        self.pending.finish(more_come)
     }
 }
 
@@ -451,9 +451,9 @@ fn doc_freqs(postings: &mut Postings<'_>, asked: &[QueryTerm]) -> rusqlite::Resu
 
 /// The memories that have a query term, in any language.
 fn posting_list(postings: &mut Postings<'_>, asked: &QueryTerm) -> rusqlite::Result<Vec<(i64, Posting)>> {
-    let mut having = Vec::new();
-    asked.variants.iter().try_for_each(|variant| postings.read(*variant, &mut having))?;
-    Ok(having)
+    let mut found = Vec::new();
+    asked.variants.iter().try_for_each(|variant| postings.read(*variant, &mut found))?;
+    Ok(found)
 }
 
 /// For every memory the sum of the idf of its query terms, each weighted by how much of a passage it is.
@@ -473,14 +473,14 @@ impl IdfSums {
         self.points.iter().all(|points| *points == 0.0)
     }
 
-    fn add(&mut self, having: &[(i64, Posting)], idf: f32) {
-        for (memory, held) in having {
+    fn add(&mut self, found: &[(i64, Posting)], idf: f32) {
+        for (memory, held) in found {
             if let Some(best) = usize::try_from(*memory).ok().and_then(|memory| self.of_term.get_mut(memory))
             {
                 *best = best.max(held.much.share());
             }
         }
-        for (memory, _) in having {
+        for (memory, _) in found {
             if let Some(memory) = usize::try_from(*memory).ok().filter(|memory| *memory < self.points.len()) {
                 self.points[memory] += idf * std::mem::take(&mut self.of_term[memory]);
             }

@@ -6,6 +6,7 @@
 
 mod clients;
 mod error;
+mod git_hook;
 mod latency;
 mod plan;
 mod plugin;
@@ -23,6 +24,7 @@ use record::{InstalledFile, Record, digest};
 use std::path::{Path, PathBuf};
 
 pub use error::SetupError;
+pub use git_hook::{GitHookError, GitHookStep, HookStrictness, set_up_git_hook};
 pub(crate) use latency::is_trial;
 pub use latency::{RUNS, TRIAL_SESSION, Timing};
 

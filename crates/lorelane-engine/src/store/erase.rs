@@ -4,7 +4,7 @@
 //! contents they lead to. Nothing is journalled, because the journal would hold what is to go. The caller keeps a
 //! note of what to erase until everything is done, and calls this again after a crash.
 
-use crate::backend::{ChangeState, Erase, ErasePredicate, StoreError, Warning};
+use crate::backend::{ChangeState, Erase, ErasePredicate, RedactBytes, StoreError, Warning};
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
 use std::path::PathBuf;
@@ -62,6 +62,22 @@ impl Erase for FileTransaction<'_> {
         Ok(removed)
     }
 
+    fn erase_lines(&self, path: &RelPath, without: &RedactBytes<'_>) -> Result<usize, StoreError> {
+        let (store, file) = (self.store, self.store.file(path));
+        store.refuse_unless_inside(&file)?;
+        let Some(content) = store.read_file(&file)? else { return Ok(0) };
+        let (left, erased) = without(&content);
+        if left != content {
+            let target = FileTarget { path: file, old: Some(content), new: Some(left), mode: None };
+            self.rewrite(target, !store.is_own, &mut Vec::new())?;
+        }
+        // Even if nothing was there: whoever removed it may have died before the sync.
+        for folder in self.folders_of(&BTreeSet::from([path.clone()])) {
+            store.sync_dir(&folder, FaultSwitch::SkipFolderSync)?;
+        }
+        Ok(erased)
+    }
+
     fn erase_from_log(&self, unwanted: &ErasePredicate<'_>) -> Result<usize, StoreError> {
         let JournalWriter { journal, blobs, .. } = &self.writer;
         // A line that a killed writer left in the page cache must not be lost now: the bytes it refers to would
@@ -107,12 +123,7 @@ impl Erase for FileTransaction<'_> {
         if left != content {
             let new = Some(left).filter(|left| !left.is_empty());
             let target = FileTarget { path: store.marks_file(), old: Some(content), new, mode: None };
-            let work = FileWork { targets: vec![target], marks: None };
-            let done = store.perform(&work, &mut warnings);
-            self.has_erased.set(self.has_erased() || !matches!(done, Err(WriteFailure::TakenBack(_))));
-            done.map_err(|failed| match failed {
-                WriteFailure::TakenBack(error) | WriteFailure::Stuck(error) => error,
-            })?;
+            self.rewrite(target, false, &mut warnings)?;
         }
         store.sync_dir(folder, FaultSwitch::SkipFolderSync)?;
         Ok(changed)
@@ -120,6 +131,21 @@ impl Erase for FileTransaction<'_> {
 }
 
 impl FileTransaction<'_> {
+    /// Replaces a file without a word in the journal.
+    fn rewrite(
+        &self,
+        target: FileTarget,
+        may_be_outdated: bool,
+        warnings: &mut Vec<Warning>,
+    ) -> Result<(), StoreError> {
+        let work = FileWork { targets: vec![target], may_be_outdated, ..FileWork::default() };
+        let done = self.store.perform(&work, warnings);
+        self.has_erased.set(self.has_erased() || !matches!(done, Err(WriteFailure::TakenBack(_))));
+        done.map_err(|failed| match failed {
+            WriteFailure::TakenBack(error) | WriteFailure::Stuck(error) => error,
+        })
+    }
+
     fn folders_of(&self, paths: &BTreeSet<RelPath>) -> BTreeSet<PathBuf> {
         let parents = paths.iter().filter_map(|path| Some(self.store.file(path).parent()?.to_owned()));
         parents.chain([self.store.home.lane.clone()]).collect()
@@ -147,11 +173,18 @@ pub(super) fn found(
                 IntentStep::File { path, old, new, .. } => {
                     let name = pack.held(*path)?.as_deref().and_then(lane_path);
                     let contents = [*old, *new].into_iter().flatten();
-                    if name.is_some_and(|name| is_ours(&name)) {
+                    if name.as_ref().is_some_and(&is_ours) {
                         touches = true;
                         found.contents.extend(contents);
                         found.names.push(*path);
                     } else {
+                        for blob in contents.clone() {
+                            if let (Some(name), Some(bytes)) = (&name, pack.held(blob)?)
+                                && (unwanted.in_document)(name, &bytes)
+                            {
+                                found.contents.push(blob);
+                            }
+                        }
                         others.extend(contents.chain([*path]));
                     }
                 }

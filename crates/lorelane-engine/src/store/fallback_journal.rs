@@ -71,6 +71,10 @@ impl Store {
     /// The lane may come from somebody else's repository, and a fallback journal is read, emptied and removed:
     /// with a link there, the repository could do that to any journal of this user.
     pub(super) fn has_fallback_journal(&self) -> Result<bool, StoreError> {
+        if !self.is_own {
+            // In a shared folder it is that of the lane that owns it.
+            return Ok(false);
+        }
         let fallback = self.fallback_journal();
         match self.kind(&fallback)? {
             None => return Ok(false),

@@ -62,12 +62,21 @@ pub struct Store {
     disk: Arc<dyn Disk>,
     home: StoreFolders,
     lock_deadline: Duration,
+    /// Whether the lane's folder is ours. If not, no journal is kept in it, and its owner may write at any time.
+    is_own: bool,
     faults: ActiveFaults,
 }
 
 impl Store {
     pub fn new(disk: Arc<dyn Disk>, home: StoreFolders) -> Store {
-        Store { disk, home, lock_deadline: LOCK_DEADLINE, faults: ActiveFaults::default() }
+        Store { disk, home, lock_deadline: LOCK_DEADLINE, is_own: true, faults: ActiveFaults::default() }
+    }
+
+    /// For a folder of another program: without a state folder nothing is written, and a file that the program has
+    /// just changed is left alone.
+    pub fn of_another_program(mut self) -> Store {
+        self.is_own = false;
+        self
     }
 
     pub fn with_lock_deadline(mut self, deadline: Duration) -> Store {
@@ -130,6 +139,7 @@ impl Store {
                 self.migrate(&mut writer, &fallback_writer, warnings)?;
                 return Ok(writer);
             }
+            Err(why) if !self.is_own => return Err(why),
             Err(why) => why,
         };
         // A change that is open there is older than any that we could make, so ours must not overtake it. In a

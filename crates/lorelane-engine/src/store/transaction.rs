@@ -11,7 +11,7 @@ use super::faults::FaultSwitch;
 use super::journal::{Intent, JournalRecord};
 use super::journal_writer::JournalWriter;
 use super::recover::{FileOp, work};
-use super::write::WriteFailure;
+use super::write::{FileWork, WriteFailure};
 use super::{Store, log, marks};
 use crate::disk::LockGuard;
 
@@ -77,6 +77,12 @@ impl<'s> FileTransaction<'s> {
                 Edit::Append { path, bytes } => {
                     self.drafted(&mut files, path)?.get_or_insert_default().extend(bytes);
                 }
+                Edit::Expect { path, bytes } => {
+                    let file = self.store.file(&path);
+                    if *self.drafted(&mut files, path)? != bytes {
+                        return Err(StoreError::Outdated { path: file });
+                    }
+                }
                 Edit::Mark { lines: added } => {
                     lines.extend(added);
                     if lines.last().is_some_and(|byte| *byte != b'\n') {
@@ -127,6 +133,7 @@ impl<'s> FileTransaction<'s> {
         self.write_intent(intent, &earlier)?;
         let mut warnings = Vec::new();
         let done = work(self.store, ops, &mut warnings)
+            .map(|work| FileWork { may_be_outdated: !self.store.is_own, ..work })
             .map_err(WriteFailure::TakenBack)
             .and_then(|work| self.store.perform(&work, &mut warnings));
         match done {

@@ -21,6 +21,8 @@ pub(super) struct FileWork {
     pub(super) targets: Vec<FileTarget>,
     /// Lines to append to the marks file.
     pub(super) marks: Option<Vec<u8>>,
+    /// Whether another program may have changed a target since it was read.
+    pub(super) may_be_outdated: bool,
 }
 
 #[derive(Clone, Debug)]
@@ -75,6 +77,10 @@ impl Store {
         if let Some(lines) = &work.marks {
             self.append_marks(lines, &mut progress.marks_len, warnings)?;
         }
+        if work.may_be_outdated {
+            // As late as possible: from here on there are only renames.
+            work.targets.iter().try_for_each(|target| self.refuse_outdated(target))?;
+        }
         for (target, temp) in work.targets.iter().zip(&progress.temps) {
             self.replace(target, temp.as_deref())?;
             progress.replaced += 1;
@@ -114,6 +120,13 @@ impl Store {
         progress.temps.push(Some(temp.clone()));
         self.disk.create_new(&temp, bytes, mode).map_err(StoreError::io("write", &target.path))?;
         self.sync_file(&temp, FaultSwitch::SkipFileSync)
+    }
+
+    fn refuse_outdated(&self, target: &FileTarget) -> Result<(), StoreError> {
+        match self.read_file(&target.path)? == target.old {
+            true => Ok(()),
+            false => Err(StoreError::Outdated { path: target.path.clone() }),
+        }
     }
 
     fn replace(&self, target: &FileTarget, temp: Option<&Path>) -> Result<(), StoreError> {

@@ -8,6 +8,7 @@ use crate::index::FileStamp;
 use crate::ledger::Ledger;
 use crate::model;
 use crate::workspace::lane::Lane;
+use crate::workspace::open::auto::key_of;
 use crate::workspace::open::trust::TRUST_FOLDER;
 use crate::workspace::{LoadedMemory, MARKS_FILE, Workspace};
 use lorelane_core::lifecycle::Status;
@@ -134,7 +135,22 @@ impl<'w> Files<'w> {
                 declared.push((notes.marks.join(MARKS_FILE), "marks of the notes"));
             }
         }
+        if let Some(auto) = &self.workspace.auto {
+            if auto.root != *lane {
+                declared.push((auto.root.clone(), "Claude Code's memories, if you change them"));
+            }
+            if auto.marks != self.workspace.project.root.join(MARKS_FOLDER) {
+                declared.push((auto.marks.join(MARKS_FILE), "marks of Claude Code's memories"));
+            }
+        }
         if let Some(folders) = &self.workspace.folders {
+            if let Some(auto) = &self.workspace.auto {
+                let key = key_of(&auto.root);
+                let journal = self.workspace.project.journal(&key).declared();
+                declared.push((journal, "journal of Claude Code's memories: log, undo"));
+                let index = folders.cache.join("lanes").join(Folders::lane_key(&key));
+                declared.push((index, "index of Claude Code's memories: may be deleted"));
+            }
             if let Some(notes) = &self.workspace.notes {
                 let key = Folders::lane_key(&notes.root);
                 let journal = self.workspace.project.journal(&notes.root).declared();

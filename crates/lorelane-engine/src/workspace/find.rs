@@ -7,7 +7,7 @@ use lorelane_core::dialect::Document;
 use lorelane_core::dialect::Problem;
 use lorelane_core::digest::Revision;
 use lorelane_core::fence;
-use lorelane_core::memory::trash::restored;
+use lorelane_core::memory::trash::{restored, unarchived};
 use lorelane_core::memory::{Address, Category, LaneId, Memory};
 use lorelane_core::path::RelPath;
 use lorelane_core::refusal::Refusal;
@@ -100,9 +100,11 @@ impl Workspace {
         let records = Category::ALL.into_iter().filter(|_| bare).map(|of| Address::record(of, name));
         let notes = Address::note(note).map(|note| [note.clone()].into_iter().chain(note.spellings()));
         let note_here = notes.into_iter().flatten().find(|note| self.exists(note));
+        let auto_here = Address::auto(note).filter(|auto| self.exists(auto));
         let mut same: Vec<Address> =
-            records.filter(|address| self.exists(address)).chain(note_here).collect();
-        if !same.is_empty() || self.lanes.get(LaneId::Notes).is_none() {
+            records.filter(|address| self.exists(address)).chain(note_here).chain(auto_here).collect();
+        let has_markdown = |lane: &LaneId| *lane != LaneId::Records;
+        if !same.is_empty() || !self.lanes.ids().iter().any(has_markdown) {
             return Ok(same);
         }
         let asked = Address::parse(typed).or_else(|| Address::note(note));
@@ -111,12 +113,14 @@ impl Workspace {
             last(address) || address.spellings().iter().any(last)
         };
         let was_called = |address: &Address| {
-            let former = restored(address);
+            let former = restored(address).or_else(|| unarchived(address));
             former.is_some_and(|former| Some(&former) == asked.as_ref() || bare && is_last(&former))
         };
         let entries = self.recall().entries(ListFilter::default())?;
-        let notes = || entries.iter().map(|entry| &entry.address).filter(|address| address.is_note());
-        same.extend(notes().filter(|address| bare && !address.is_trash() && is_last(address)).cloned());
+        let is_in_use = |address: &Address| !address.is_trash() && !address.is_in_archive();
+        let notes =
+            || entries.iter().map(|entry| &entry.address).filter(|address| address.category().is_none());
+        same.extend(notes().filter(|address| bare && is_in_use(address) && is_last(address)).cloned());
         if same.is_empty() {
             same.extend(notes().filter(|address| was_called(address)).cloned());
         }

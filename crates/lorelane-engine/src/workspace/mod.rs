@@ -4,6 +4,8 @@
 //! file handle or an index row.
 
 mod act;
+mod audit;
+mod auto_memory;
 mod capture;
 mod commit;
 mod files;
@@ -19,6 +21,8 @@ mod write_guard;
 pub use crate::failure::{Failure, UnclearName};
 pub use crate::finding::Finding;
 pub use act::ToolCall;
+pub use audit::{AuditReport, AuditScope, BrokenMention, CheckReport, CheckScope, MemoryAudit};
+pub use auto_memory::{AutoMemory, IndexSize, TidyReport, open_for_auto};
 pub use capture::{
     AskPolicy, ConsolidationReport, DraftRequest, InboxAction, InboxEntry, ItemOutcome, ItemResult,
     SessionCapture, StopContext, StopRequest, Task, TranscriptSource, Turn,
@@ -30,6 +34,7 @@ pub use maintenance::{
     BenchOutcome, Diagnosis, EraseCheck, EraseResult, ForgetReport, Maintenance, Overview, RepositoryTraces,
     Sync,
 };
+pub use open::{AutoFolder, AutoOwner, auto_folders};
 pub use open::{InitReport, ProjectLocation, Settings, init, init_on, locate, locate_root, plan_init};
 pub use recall::{
     Comparison, Duplicate, DuplicateGroup, EmbedProgress, Inbound, LinkReport, Recall, ReminderOutcome,
@@ -47,6 +52,7 @@ use crate::env::{Env, Folders};
 use crate::index::Index;
 use crate::ledger::Ledger;
 use crate::model::Embedder;
+use audit::BrokenClaims;
 use lane::Lane;
 use lanes::Lanes;
 use lorelane_core::dialect::notes::Notes;
@@ -56,8 +62,10 @@ use lorelane_core::memory::{Address, LaneId};
 use lorelane_core::policy::{DEFAULT_ROOT, Policy};
 use lorelane_core::recall::score::Weights;
 use lorelane_core::time::Timestamp;
+use open::auto::AutoLocation;
 use open::{notes, trust};
 use project::Project;
+use std::cell::OnceCell;
 use std::collections::BTreeSet;
 use std::path::Path;
 use std::sync::Arc;
@@ -76,6 +84,8 @@ pub struct Workspace {
     lanes: Lanes,
     /// The folder of the notes, whether it exists or not.
     notes: Option<notes::NotesLocation>,
+    /// Claude Code's memory folder, if it exists.
+    auto: Option<AutoLocation>,
     disk: Arc<dyn Disk>,
     policy: Policy,
     config: ConfigFiles,
@@ -84,6 +94,8 @@ pub struct Workspace {
     model: Option<Arc<dyn Embedder>>,
     /// The weight of each recall signal.
     weights: Weights,
+    /// Broken claims of the last audit, read when the first reminder needs them.
+    broken: OnceCell<BrokenClaims>,
 }
 
 impl Workspace {
@@ -124,6 +136,7 @@ impl Workspace {
             folders.as_ref().map(|folders| folders.config.as_path()),
         );
         let mut policy = trust::settled(&*disk, env.now, folders.as_ref(), &config, &project, &lane);
+        let auto = has_notes.then(|| AutoLocation::of(&*disk, env, &project, &lane)).flatten();
         let project = Project::new(&disk, project, &lane, folders.as_ref());
         let dialect = if has_notes { Records::new } else { Records::for_scripts };
         let records = Lane::open(
@@ -138,10 +151,25 @@ impl Workspace {
             true => notes::place(&*disk, &project.root, folders.as_ref(), &mut policy),
             false => None,
         };
-        let lanes = Lanes::new(records);
-        let (now, weights) = (env.now, Weights::of(&policy));
-        let mut workspace =
-            Workspace { now, project, lanes, notes, disk, policy, config, folders, model: None, weights };
+        let mut lanes = Lanes::new(records);
+        if let Some(auto) = &auto {
+            lanes.open(auto.open(&disk, &project));
+        }
+        let (now, weights, broken) = (env.now, Weights::of(&policy), OnceCell::new());
+        let mut workspace = Workspace {
+            now,
+            project,
+            lanes,
+            notes,
+            auto,
+            disk,
+            policy,
+            config,
+            folders,
+            model: None,
+            weights,
+            broken,
+        };
         workspace.open_notes_if_present();
         Ok(workspace)
     }
@@ -169,12 +197,14 @@ impl Workspace {
             project: Project::new(&disk, project.to_owned(), project, folders.as_ref()),
             lanes,
             notes: None,
+            auto: None,
             disk,
             weights: Weights::of(&policy),
             policy,
             config,
             folders,
             model: None,
+            broken: OnceCell::new(),
         }
     }
 
@@ -202,6 +232,7 @@ impl Workspace {
         match address.lane() {
             LaneId::Records => Ok(LaneId::Records),
             LaneId::Notes => self.open_notes(),
+            LaneId::Auto => self.lanes.get(LaneId::Auto).map(Lane::id).ok_or(Failure::NoAutoMemory),
         }
     }
 

@@ -236,6 +236,7 @@ fn unwanted<'u>() -> ErasePredicate<'u> {
     ErasePredicate {
         is_path: &|path| path.folder() == Some("secrets"),
         until_left: &|_| None,
+        in_document: &|path, bytes| path.as_str() == "list.md" && bytes.starts_with(b"hunter2"),
         in_reason: &|reason| reason.contains("hunter2"),
         without: &|marks| {
             let lines = marks.split_inclusive(|byte| *byte == b'\n');

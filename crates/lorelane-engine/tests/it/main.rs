@@ -2,6 +2,7 @@
 
 #![allow(clippy::unwrap_used, reason = "a helper that unwraps is a test that fails")]
 
+mod auto;
 mod backend;
 mod bench;
 mod candidates;

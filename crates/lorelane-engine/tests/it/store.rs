@@ -59,6 +59,7 @@ fn unwanted<'u>() -> ErasePredicate<'u> {
     ErasePredicate {
         is_path: &|path| path.folder() == Some("secrets"),
         until_left: &|path| Some(path.clone()).filter(|path| path.as_str() == "old.json"),
+        in_document: &|path, bytes| path.as_str() == "list.md" && bytes.starts_with(b"hunter2"),
         in_reason: &|reason| reason.contains("hunter2"),
         without: &|marks| {
             let lines: Vec<&[u8]> = marks.split_inclusive(|byte| *byte == b'\n').collect();
@@ -961,4 +962,39 @@ proptest! {
         }
         prop_assert_eq!(store.verify(), []);
     }
+}
+
+#[test]
+fn a_change_of_a_file_that_is_not_what_it_was_planned_on_is_refused() {
+    let disk = SimDisk::new(1);
+    let store = sim_store(&disk);
+    commit(&store, vec![put("a.json", "1")]).unwrap();
+    let expect = |at: &str, seen: Option<&str>| Edit::Expect { path: path(at), bytes: seen.map(Into::into) };
+    for (at, seen) in [("a.json", None), ("a.json", Some("0")), ("b.json", Some("1"))] {
+        let error =
+            commit(&store, vec![put("c.json", "2"), expect(at, seen), put(at, "2")]).expect_err("outdated");
+        assert!(matches!(error, StoreError::Outdated { .. }), "{error}");
+        assert_eq!(error.hint(), "nothing was changed; try again");
+    }
+    assert_eq!((in_lane(&disk, "a.json").as_deref(), in_lane(&disk, "c.json")), (Some("1"), None));
+    commit(&store, vec![expect("a.json", Some("1")), put("a.json", "2"), expect("b.json", None)]).unwrap();
+    assert_eq!(in_lane(&disk, "a.json").as_deref(), Some("2"));
+}
+
+#[test]
+fn a_lane_in_a_folder_of_another_leaves_the_journal_there_alone() {
+    let disk = SimDisk::new(1);
+    disk.fail_when(|call| {
+        let writes = call.verb != DiskVerb::Read && call.path.starts_with("/s");
+        writes.then_some(ErrorKind::ReadOnlyFilesystem)
+    });
+    commit(&sim_store(&disk), vec![put("a.json", "1")]).unwrap();
+    disk.heal();
+    let guest = StoreFolders { state: "/s/guest".into(), ..sim_home() };
+    let guest = Store::new(Arc::new(disk.clone()), guest).of_another_program();
+    commit(&guest, vec![put("b.md", "1")]).unwrap();
+    assert_eq!(guest.recent(9).unwrap().total, 1, "only its own change");
+    assert!(!disk.peek_list(Path::new("/p/lane/.lorelane-journal")).is_empty());
+    let store = sim_store(&disk);
+    assert!(matches!(store.begin().unwrap().warnings(), [Warning::MovedOver { receipts: 1 }]));
 }

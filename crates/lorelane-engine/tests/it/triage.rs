@@ -4,6 +4,7 @@ use crate::store::Temp;
 use lorelane_core::capture::{AskStage, Capture};
 use lorelane_core::consolidate;
 use lorelane_core::conversation::{TranscriptFormat, TranscriptPosition};
+use lorelane_core::ledger::LedgerLine;
 use lorelane_core::memory::Category;
 use lorelane_core::time::Timestamp;
 use lorelane_engine::env::Env;
@@ -221,6 +222,69 @@ fn a_client_is_asked_only_where_its_transcript_tells_that_somebody_is_there() {
             "{client} {tells}"
         );
     }
+}
+
+// Copilot, and an older Claude Code in turns without a tool call, write the whole turn after the stop hook.
+#[test]
+fn a_prompt_that_the_transcript_does_not_have_yet_is_known_from_the_ledger() {
+    let project = Project::new("{}");
+    let path = project.transcript("which package manager?");
+    let prompt = "No, we use pnpm in this repository, not npm. Its links are strict.";
+    let prompted = |text: &str| {
+        let mut workspace = project.open();
+        let briefing = workspace.reminders().brief(text, "s").unwrap();
+        let line = LedgerLine::of_prompt(project.env.now, "claude-code", "s", text, &briefing);
+        workspace.files().ledger().append(&line).unwrap();
+    };
+    prompted(prompt);
+    let stop = || {
+        let source = TranscriptSource::Transcript {
+            path: &path,
+            format: TranscriptFormat::ClaudeCode,
+            last: "You're right, pnpm it is.",
+        };
+        let turn = Turn { client: "claude-code", session: "s", transcript: source, may_ask: AskPolicy::Yes };
+        project.open().capture().stop(&project.env, &turn).unwrap()
+    };
+    assert!(matches!(stop(), Some(StopRequest::Save(text)) if text.contains(prompt)));
+    // Once it is written, it is not found a second time.
+    fs::write(&path, format!("{}{}", fs::read_to_string(&path).unwrap(), line("user", prompt))).unwrap();
+    assert_eq!(stop(), None);
+    let items = || project.open().files().captures().load("s").unwrap().items.len();
+    assert_eq!(items(), 1);
+    // Half a prompt, or one with a masked secret, is not what the user said.
+    prompted(&format!("From now on always deploy with the token ghp_{}", "a1B2c3D4e5F6".repeat(3)));
+    assert_eq!((stop(), items()), (None, 1));
+    prompted(&"From now on always run the linter before the tests. ".repeat(20));
+    assert_eq!((stop(), items()), (None, 1));
+}
+
+#[test]
+fn what_memories_say_already_leaves_room_for_what_is_new() {
+    let project = Project::new("{}");
+    let lane = project.env.cwd.join(".claude/memory/preferences");
+    fs::create_dir_all(&lane).unwrap();
+    let known = [
+        "Always run the linter before every commit",
+        "Never push directly to the main branch",
+        "We only use pnpm in every package, not npm",
+    ];
+    for (number, value) in known.iter().enumerate() {
+        let record = format!(
+            r#"{{"schema_version": "1.0", "category": "preference", "id": "known-{number}", "title": "{value}", "record_status": "active",
+            "created_at": "2026-03-01T12:00:00Z", "updated_at": "2026-03-01T12:00:00Z", "tags": ["known"],
+            "content": {{"topic": "rules", "value": "{value}", "reason": "r", "strength": "default"}}, "changes": []}}"#
+        );
+        fs::write(lane.join(format!("known-{number}.json")), record).unwrap();
+    }
+    let new = "We decided to sign invoices with the stamp of the clinic because auditors ask for it.";
+    let path = project.transcript(new);
+    let said: String =
+        known.iter().map(|known| line("user", known) + &line("assistant", "Understood.")).collect();
+    fs::write(&path, said + &line("user", new)).unwrap();
+    let asked = project.open().capture().stop(&project.env, &turn("s", &path, AskPolicy::Yes)).unwrap();
+    let Some(StopRequest::Save(text)) = asked else { panic!("it does not ask") };
+    assert!(text.contains(new) && known.iter().all(|known| !text.contains(known)), "{text}");
 }
 
 // Copilot writes its last answer after its stop hook ran, so nothing of it was ever kept (finding 5).

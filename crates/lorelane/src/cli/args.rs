@@ -4,10 +4,10 @@
 //! `--help`.
 
 use super::{
-    append, archive, bench, candidate, compat, completions, config, consolidate, create, doctor, duplicates,
-    edit, forget, gc, graph, hook, inbox, init, links, list, log, mcp, merge, model, notes, pin, reindex,
-    reject, related, restore, retire, search, setup, show, status, supersede, tour, trust, undo, unpin,
-    update, why,
+    append, archive, audit, auto, bench, candidate, check, compat, completions, config, confirm, consolidate,
+    create, doctor, duplicates, edit, forget, gc, graph, hook, inbox, init, links, list, log, mcp, merge,
+    model, notes, pin, reindex, reject, related, restore, retire, search, setup, show, status, supersede,
+    tour, trust, undo, unpin, update, why,
 };
 use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
 use std::ffi::OsString;
@@ -40,7 +40,7 @@ pub const GROUPS: [(&str, &[&str]); 4] = [
         "Everyday",
         &[
             "init", "tour", "create", "show", "edit", "update", "list", "search", "inbox", "links",
-            "related", "pin", "unpin", "why",
+            "related", "pin", "unpin", "why", "audit", "check", "confirm",
         ],
     ),
     (
@@ -66,6 +66,7 @@ pub const GROUPS: [(&str, &[&str]); 4] = [
             "config",
             "trust",
             "notes",
+            "auto",
             "model",
         ],
     ),
@@ -88,6 +89,9 @@ pub enum Command {
     Pin(pin::PinArgs),
     Unpin(unpin::UnpinArgs),
     Why(why::WhyArgs),
+    Audit(audit::AuditArgs),
+    Check(check::CheckArgs),
+    Confirm(confirm::ConfirmArgs),
     Append(append::AppendArgs),
     Supersede(supersede::SupersedeArgs),
     Retire(retire::RetireArgs),
@@ -110,6 +114,8 @@ pub enum Command {
     Trust(trust::TrustArgs),
     #[command(subcommand)]
     Notes(notes::NotesCommand),
+    #[command(subcommand)]
+    Auto(auto::AutoCommand),
     #[command(subcommand)]
     Model(model::ModelCommand),
     Setup(setup::SetupArgs),

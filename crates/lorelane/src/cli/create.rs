@@ -22,15 +22,16 @@ use std::path::PathBuf;
     after_help = "Example:\n  lorelane create decision --title \"Use JWT for service auth\" --tag auth \\\n    --set context=\"Services need stateless auth\" --set decision=\"JWT, 15 minutes\" \\\n    --set rationale=\"No session store to run\""
 )]
 pub struct CreateArgs {
-    /// session_summary, decision, runbook, constraint, tech_debt, preference, note or notes/NAME
+    /// session_summary, decision, runbook, constraint, tech_debt, preference, note, notes/NAME or auto/NAME
     category: String,
     /// Title of the memory, on one line
     #[arg(long, allow_hyphen_values = true)]
     title: Option<String>,
-    /// Text of a note
+    /// Text of a note, or of a memory in Claude Code's folder
     #[arg(long, conflicts_with = "from", allow_hyphen_values = true)]
     text: Option<String>,
-    /// Type of a note: plan, journal, fact, observation or reflection
+    /// Type of a note (plan, journal, fact, observation, reflection), or in Claude Code's folder (user, feedback,
+    /// project, reference, value)
     #[arg(long = "type", value_name = "TYPE")]
     note_type: Option<String>,
     /// Add a tag; can be repeated
@@ -52,6 +53,9 @@ pub struct CreateArgs {
 pub(super) fn run(session: &Session<'_>, args: &CreateArgs) -> CliResult {
     if is_note(&args.category) {
         return create_note(session, args);
+    }
+    if is_auto(&args.category) {
+        return create_auto(session, args);
     }
     if args.text.is_some() || args.note_type.is_some() {
         return Err(CliError::usage(
@@ -104,6 +108,52 @@ fn create_record(session: &Session<'_>, args: &CreateArgs) -> CliResult {
 /// Whether the argument asks for a note.
 fn is_note(what: &str) -> bool {
     what == "note" || what == "notes" || what.starts_with("notes/") || what.starts_with(".memories/")
+}
+
+/// Whether the argument asks for a memory in Claude Code's folder.
+fn is_auto(what: &str) -> bool {
+    what == "auto" || what.starts_with("auto/")
+}
+
+/// Saves a memory as Claude Code would: a topic file, and its line in `MEMORY.md`.
+fn create_auto(session: &Session<'_>, args: &CreateArgs) -> CliResult {
+    let address = auto_address(args)?;
+    if !args.tags.is_empty() || args.edit {
+        return Err(CliError::usage(
+            format!("cannot create {address} with --tag or --edit"),
+            "Claude Code's memories have no tags; give the text with --text or --from",
+        ));
+    }
+    let mut workspace = session.open()?;
+    let mut text = match (&args.from, &args.text) {
+        (Some(path), _) => read_note(session, path)?,
+        (None, text) => text.clone().unwrap_or_default(),
+    };
+    for assignment in assignments(&args.set)? {
+        text = notes::set(&text, &assignment.path, FieldEdit::Text(&assignment.value));
+    }
+    for (key, value) in [("description", &args.title), ("type", &args.note_type)] {
+        if let Some(value) = value {
+            text = notes::set(&text, key, FieldEdit::Text(value));
+        }
+    }
+    let because = format!("create {address}");
+    let plan = Plan { changes: vec![Change::Create { address, text }], because };
+    session.commit(&mut workspace, &plan, args.change)
+}
+
+/// The address that was typed, or the one for the title.
+fn auto_address(args: &CreateArgs) -> Result<Address, CliError> {
+    let typed = args.category.strip_prefix("auto/").map(str::to_owned);
+    let title = args.title.as_deref().filter(|title| !title.trim().is_empty());
+    let name = typed.or_else(|| title.map(|title| notes::for_title(title).name().to_owned()));
+    let address = name.as_deref().and_then(|name| Address::auto(name.strip_suffix(".md").unwrap_or(name)));
+    address.ok_or_else(|| {
+        CliError::usage(
+            "cannot create a memory in Claude Code's folder without a valid name",
+            "add --title \"…\", or name it as in `lorelane create auto/testing`",
+        )
+    })
 }
 
 fn create_note(session: &Session<'_>, args: &CreateArgs) -> CliResult {

@@ -14,7 +14,7 @@ use lorelane_core::statements::StatementFeature;
 use lorelane_core::text::{cut, one_line};
 use lorelane_engine::workspace::{ConsolidationReport, InboxAction, InboxEntry, Workspace};
 use std::fmt::Write as _;
-use std::io::{BufRead, IsTerminal, Read};
+use std::io::{BufRead, IsTerminal, Read, Write as _};
 
 /// Decide what to keep of what sessions captured
 ///
@@ -293,16 +293,15 @@ fn ask_each(
         if decided.contains(&entry.queued.item.number) {
             continue;
         }
-        output::out(&format!("\n{}{KEYS}\n", section(entry, explain)));
         let mut same: Vec<&InboxEntry> = vec![entry];
-        let mut decision = next_decision();
+        let mut decision = next_decision(&format!("\n{}{KEYS}\n", section(entry, explain)));
         if decision == Decision::Session {
             let of_session = |other: &&InboxEntry| other.queued.session == entry.queued.session;
             same = entries.iter().filter(of_session).collect();
             same.retain(|other| !decided.contains(&other.queued.item.number));
             let items = output::count(same.len(), "item", "items");
-            output::out(&format!("{items} of this session: [a]ccept  [r]eject  [d]rop  [l]ater  [q]uit\n"));
-            decision = next_decision();
+            let keys = "[a]ccept  [r]eject  [d]rop  [l]ater  [q]uit";
+            decision = next_decision(&format!("{items} of this session: {keys}\n"));
         }
         if decision == Decision::Quit {
             return Ok(Exit::Done);
@@ -315,8 +314,7 @@ fn ask_each(
             Decision::Edit => accept(session, workspace, &same, true, change),
             Decision::Drop => conclude_all(session, workspace, &same, &InboxAction::Drop, "dropped", false),
             Decision::Reject => {
-                output::out("Why? ");
-                let because = typed_line();
+                let because = typed_line("Why? ");
                 let action = InboxAction::Reject {
                     because: if because.is_empty() { "no reason given" } else { &because },
                 };
@@ -331,35 +329,38 @@ fn ask_each(
     Ok(Exit::Done)
 }
 
-/// Waits for a key that means something. The end of the input means to quit.
-fn next_decision() -> Decision {
+/// Asks, and waits for a key that means something. The end of the input means to quit.
+fn next_decision(question: &str) -> Decision {
+    let mut key = typed_key(question);
     loop {
-        match typed_key() {
+        match key.map(Decision::of) {
             None => return Decision::Quit,
-            Some(key) => {
-                if let Some(decision) = Decision::of(key) {
-                    return decision;
-                }
-            }
+            Some(Some(decision)) => return decision,
+            Some(None) => key = typed_key(""),
         }
     }
 }
 
-fn typed_line() -> String {
+fn typed_line(question: &str) -> String {
+    output::out(question);
+    // Only a newline would show it by itself.
+    let _ = std::io::stdout().flush();
     let mut line = String::new();
     let _ = std::io::stdin().lock().read_line(&mut line);
     line.trim().to_owned()
 }
 
 /// One key, without Enter. Ctrl-C is read as a key too: a killed process would leave the terminal without echo.
+/// The question comes after the switch, so that whoever answers it at once is understood.
 #[cfg(unix)]
-fn typed_key() -> Option<char> {
+fn typed_key(question: &str) -> Option<char> {
     use rustix::termios::{LocalModes, OptionalActions, tcgetattr, tcsetattr};
     let stdin = std::io::stdin();
     let before = tcgetattr(&stdin).ok()?;
     let mut by_key = before.clone();
     by_key.local_modes.remove(LocalModes::ICANON | LocalModes::ECHO | LocalModes::ISIG);
     tcsetattr(&stdin, OptionalActions::Now, &by_key).ok()?;
+    output::out(question);
     let mut byte = [0];
     let read = stdin.lock().read(&mut byte);
     let _ = tcsetattr(&stdin, OptionalActions::Now, &before);
@@ -371,7 +372,8 @@ fn typed_key() -> Option<char> {
 
 /// One key and Enter, where a terminal cannot be read key by key.
 #[cfg(not(unix))]
-fn typed_key() -> Option<char> {
+fn typed_key(question: &str) -> Option<char> {
+    output::out(question);
     let mut line = String::new();
     match std::io::stdin().lock().read_line(&mut line) {
         Ok(0) | Err(_) => None,

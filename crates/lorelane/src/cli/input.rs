@@ -12,10 +12,10 @@ use lorelane_engine::disk::open_given;
 use std::io::Read;
 use std::path::Path;
 
-/// A category of records, or a type of notes.
+/// A category of records, or a type of notes or of Claude Code's memories.
 pub(super) fn kind(name: &str) -> Result<MemoryKind, CliError> {
-    match NoteType::parse(name) {
-        Some(note_type) => Ok(MemoryKind::Note(note_type)),
+    match MemoryKind::parse(name) {
+        Some(kind) => Ok(kind),
         None => category(name).map(MemoryKind::Record),
     }
 }

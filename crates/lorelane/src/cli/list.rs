@@ -6,14 +6,12 @@ use crate::view::{EntryView, ListView};
 use clap::{Args, ValueEnum};
 use lorelane_core::corpus::MemorySummary;
 use lorelane_core::lifecycle::Status;
+use lorelane_core::memory::LaneId;
 use lorelane_core::text::{cut, fold, one_line};
 use lorelane_core::time::Timestamp;
 use lorelane_engine::index::ListFilter;
 use lorelane_engine::workspace::sort_newest_first;
 use std::fmt::Write as _;
-
-/// The argument that means notes of every type.
-const NOTES: &str = "notes";
 
 /// List memories, newest first
 ///
@@ -58,8 +56,8 @@ pub enum Sort {
 
 pub(super) fn run(session: &Session<'_>, args: &ListArgs) -> CliResult {
     let mut workspace = session.open()?;
-    let only_notes = args.category.as_deref() == Some(NOTES);
-    let kind = args.category.as_deref().filter(|_| !only_notes).map(kind).transpose()?;
+    let lane = args.category.as_deref().and_then(LaneId::parse).filter(|lane| *lane != LaneId::Records);
+    let kind = args.category.as_deref().filter(|_| lane.is_none()).map(kind).transpose()?;
     let status = match args.status {
         StatusFilter::Active => Some(Status::Active),
         StatusFilter::Retired => Some(Status::Retired),
@@ -68,7 +66,7 @@ pub(super) fn run(session: &Session<'_>, args: &ListArgs) -> CliResult {
     };
     let since = args.since.as_deref().map(|text| moment(text, workspace.now())).transpose()?;
     let tags: Vec<String> = args.tags.iter().map(|tag| fold(tag)).collect();
-    let is_plain = tags.is_empty() && since.is_none() && !only_notes && kind.is_none();
+    let is_plain = tags.is_empty() && since.is_none() && lane.is_none() && kind.is_none();
     let (entries, total) = match (args.sort, args.limit, status) {
         (Sort::Updated, Some(limit), Some(status)) if is_plain => workspace.recall().newest(status, limit)?,
         _ => {
@@ -76,7 +74,7 @@ pub(super) fn run(session: &Session<'_>, args: &ListArgs) -> CliResult {
             entries.retain(|entry| {
                 tags.iter().all(|tag| entry.tags.iter().any(|own| fold(own) == *tag))
                     && since.is_none_or(|since| entry.dated().is_some_and(|changed| changed >= since))
-                    && (!only_notes || entry.address.is_note())
+                    && lane.is_none_or(|lane| entry.address.lane() == lane)
             });
             sort(&mut entries, args.sort);
             let total = entries.len();

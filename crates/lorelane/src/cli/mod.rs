@@ -3,11 +3,15 @@
 mod append;
 mod archive;
 mod args;
+mod audit;
+mod auto;
 mod bench;
 mod candidate;
+mod check;
 mod compat;
 mod completions;
 mod config;
+mod confirm;
 mod consolidate;
 mod create;
 mod doctor;
@@ -225,6 +229,9 @@ fn dispatch(session: &Session<'_>, command: &Command) -> CliResult {
         Command::Pin(args) => pin::run(session, args),
         Command::Unpin(args) => unpin::run(session, args),
         Command::Why(args) => why::run(session, args),
+        Command::Audit(args) => audit::run(session, args),
+        Command::Check(args) => check::run(session, args),
+        Command::Confirm(args) => confirm::run(session, args),
         Command::Append(args) => append::run(session, args),
         Command::Retire(args) => retire::run(session, args),
         Command::Archive(args) => archive::run(session, args),
@@ -245,6 +252,7 @@ fn dispatch(session: &Session<'_>, command: &Command) -> CliResult {
         Command::Config(command) => config::run(session, command),
         Command::Trust(args) => trust::run(session, args),
         Command::Notes(command) => notes::run(session, command),
+        Command::Auto(command) => auto::run(session, command),
         Command::Model(command) => model::run(session, command),
         Command::Setup(args) => setup::run(session, args),
         // `main` runs `mcp`, `hook` and `compat` before the parser; here they only have their help.

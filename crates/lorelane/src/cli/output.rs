@@ -55,6 +55,11 @@ pub fn document(document: &impl Serialize) {
     out_raw(&format!("{}\n", fence::json(&view::pretty(&VersionedDocument { v: 1, document }))));
 }
 
+/// Prints a JSON document whose format is not ours.
+pub fn foreign_document(document: &impl Serialize) {
+    out_raw(&format!("{}\n", fence::json(&view::pretty(document))));
+}
+
 /// Prints one of many JSON documents, on a line of its own.
 pub fn line(document: &impl Serialize) {
     out_raw(&format!("{}\n", fence::json(&view::line(document))));
@@ -160,6 +165,8 @@ fn outcome_text(outcome: &Outcome, dry_run: bool) -> String {
         Effect::Marked(MarkKind::Alias { to }) => format!("{} as an alias of {to}", did("Marked", "mark")),
         Effect::Marked(MarkKind::Origin(_)) => did("Recorded the origin of", "record the origin of"),
         Effect::Marked(MarkKind::Superseded { by }) => format!("{} by {by}", did("Superseded", "supersede")),
+        Effect::Marked(MarkKind::Confirm { .. }) => did("Confirmed", "confirm"),
+        Effect::Marked(MarkKind::Archived(_)) => did("Archived", "archive"),
         Effect::Marked(MarkKind::Reject(_)) => did("Rejected", "reject"),
         Effect::Undone if outcome.title.is_empty() => did("Removed", "remove"),
         Effect::Undone => did("Restored the previous contents of", "restore the previous contents of"),

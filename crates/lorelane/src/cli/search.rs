@@ -68,6 +68,7 @@ pub struct SearchArgs {
 pub enum LaneName {
     Records,
     Notes,
+    Auto,
 }
 
 impl LaneName {
@@ -75,6 +76,7 @@ impl LaneName {
         match self {
             LaneName::Records => LaneId::Records,
             LaneName::Notes => LaneId::Notes,
+            LaneName::Auto => LaneId::Auto,
         }
     }
 }

@@ -2,11 +2,16 @@
 
 use super::shared_args::ChangeArgs;
 use super::{CliError, CliResult, Exit, Session, output, this_program};
-use crate::view::{AgentsView, ClientSetupView, SetupView};
+use crate::view::{AgentsView, ClientSetupView, GitHookView, SetupView};
 use clap::Args;
 use lorelane_core::text::cut;
-use lorelane_engine::setup::{self, Client, FileStep, NAME, Setup, SetupError, SetupMode, SetupPlan};
+use lorelane_engine::setup::{
+    self, Client, FileStep, GitHookStep, HookStrictness, NAME, Setup, SetupError, SetupMode, SetupPlan,
+};
 use std::fmt::Write as _;
+
+/// The words that mean the pre-commit hook and not a client.
+const GIT_HOOK: [&str; 2] = ["git", "hook"];
 
 /// Limit of lines that are shown of a change.
 const DIFF_LINES: usize = 12;
@@ -21,7 +26,8 @@ const DIFF_LINES: usize = 12;
     after_help = "Example:\n  lorelane setup claude-code --dry-run\n  lorelane setup --remove claude-code"
 )]
 pub struct SetupArgs {
-    /// claude-code, codex, gemini, copilot, opencode, cursor, windsurf or zed; by default those that are found
+    /// claude-code, codex, gemini, copilot, opencode, cursor, windsurf or zed; by default those that are found. `git
+    /// hook` is the pre-commit hook that runs `check`
     #[arg(value_name = "CLIENT")]
     clients: Vec<String>,
     /// Remove what was installed
@@ -30,6 +36,9 @@ pub struct SetupArgs {
     /// Do not ask about each agent
     #[arg(long)]
     yes: bool,
+    /// For `git hook`: reject a commit that breaks a memory, instead of warning
+    #[arg(long)]
+    block: bool,
     #[command(flatten)]
     change: ChangeArgs,
 }
@@ -41,8 +50,11 @@ struct SetupAction {
 }
 
 pub(super) fn run(session: &Session<'_>, args: &SetupArgs) -> CliResult {
-    let agents = open(session)?;
     let aim = if args.remove { SetupMode::Remove } else { SetupMode::Install };
+    if args.clients.iter().map(String::as_str).eq(GIT_HOOK) {
+        return git_hook(session, args, aim);
+    }
+    let agents = open(session)?;
     let wanted = if args.clients.is_empty() {
         let Some(wanted) = choose(session, &agents, args, aim) else { return list(session, &agents) };
         wanted
@@ -70,6 +82,40 @@ pub(super) fn run(session: &Session<'_>, args: &SetupArgs) -> CliResult {
         ));
     }
     exit
+}
+
+/// Installs or removes the pre-commit hook.
+fn git_hook(session: &Session<'_>, args: &SetupArgs, aim: SetupMode) -> CliResult {
+    let project = session.open()?.project().to_owned();
+    let strictness = if args.block { HookStrictness::Block } else { HookStrictness::Warn };
+    let (program, dry_run) = (setup::called(session.env), args.change.dry_run);
+    let step = setup::set_up_git_hook(&project, &program, aim, strictness, dry_run).map_err(|fault| {
+        CliError::usage(
+            format!("cannot set up the git hook: {fault}"),
+            "fix it, or call `lorelane check --staged` in your own hook",
+        )
+    })?;
+    if session.json {
+        output::document(&GitHookView::of(&step, dry_run));
+        return Ok(Exit::Done);
+    }
+    let (did, kept) = (if dry_run { "Would " } else { "" }, "; the hook that was there runs after it");
+    output::out(&match &step {
+        GitHookStep::Install { file, keeps_former } => {
+            let verb = if dry_run { "install" } else { "Installed" };
+            format!("{did}{verb} {}{}\n", file.display(), if *keeps_former { kept } else { "" })
+        }
+        GitHookStep::Remove { file, restores_former } => {
+            let verb = if dry_run { "remove" } else { "Removed" };
+            let back = if *restores_former { "; the hook that was there before is back" } else { "" };
+            format!("{did}{verb} {}{back}\n", file.display())
+        }
+        GitHookStep::Already { file } => format!("No change: {}\n", file.display()),
+        GitHookStep::PrintLine { folder, line } => {
+            format!("Hooks are in {folder} (core.hooksPath). Add this line to its pre-commit hook:\n{line}\n")
+        }
+    });
+    Ok(Exit::Done)
 }
 
 /// The setup of the agents on this machine.

@@ -4,7 +4,7 @@ use super::{CliResult, Exit, Session, output, trust};
 use crate::view::{StatusView, health};
 use clap::Args;
 use lorelane_core::lifecycle::Status;
-use lorelane_core::memory::{Category, MemoryKind};
+use lorelane_core::memory::{Category, LaneId, MemoryKind};
 use lorelane_engine::workspace::Sync;
 use std::fmt::Write as _;
 
@@ -20,7 +20,7 @@ pub(super) fn run(session: &Session<'_>) -> CliResult {
     let seen = workspace.maintenance().overview()?;
     let count =
         |category, status| seen.counts.get(&(MemoryKind::Record(category), status)).copied().unwrap_or(0);
-    let notes = Status::ALL.map(|status| seen.count(status, |kind| kind.note_type().is_some()));
+    let of_lane = |lane: LaneId| Status::ALL.map(|status| seen.count(status, |kind| kind.lane() == lane));
     let policy = workspace.policy();
     let mut attention: Vec<String> = policy.problems.iter().map(ToString::to_string).collect();
     attention.extend(policy.held_back.iter().map(|held| format!("held back until `lorelane trust`: {held}")));
@@ -55,9 +55,9 @@ pub(super) fn run(session: &Session<'_>) -> CliResult {
         let off = if workspace.policy().enabled(category) { "" } else { "  (disabled)" };
         let _ = writeln!(text, "{:<16}{active:>8}{retired:>9}{archived:>10}{off}", category.name());
     }
-    if notes != [0; 3] {
-        let [active, retired, archived] = notes;
-        let _ = writeln!(text, "{:<16}{active:>8}{retired:>9}{archived:>10}", "notes");
+    for lane in [LaneId::Notes, LaneId::Auto].into_iter().filter(|lane| of_lane(*lane) != [0; 3]) {
+        let [active, retired, archived] = of_lane(lane);
+        let _ = writeln!(text, "{:<16}{active:>8}{retired:>9}{archived:>10}", lane.name());
     }
     let [active, retired, archived] = Status::ALL.map(|status| seen.count(status, |_| true));
     let _ = writeln!(text, "{:<16}{active:>8}{retired:>9}{archived:>10}", "all");

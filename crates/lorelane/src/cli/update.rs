@@ -41,7 +41,7 @@ pub struct UpdateArgs {
 pub(super) fn run(session: &Session<'_>, args: &UpdateArgs) -> CliResult {
     let mut workspace = session.open()?;
     let address = workspace.find(&args.address)?;
-    let from = args.from.as_ref().map(|path| match address.is_note() {
+    let from = args.from.as_ref().map(|path| match address.category().is_none() {
         true => read_note(session, path),
         false => read_record(session, path),
     });

@@ -4,6 +4,7 @@ use super::search::explained;
 use super::{CliResult, Exit, Session, output};
 use crate::view::{LastPromptView, WhyView};
 use clap::Args;
+use lorelane_core::audit::CheckedClaim;
 use lorelane_core::ledger::{LedgerEvent, LedgerLine, ShownReason};
 use lorelane_core::memory::Address;
 use lorelane_core::recall::ScorePart;
@@ -118,6 +119,14 @@ fn event(line: &LedgerLine) -> String {
     text
 }
 
+/// What the memory names that is gone, with the evidence.
+fn broken(report: &WhyReport) -> String {
+    let line = |claim: &CheckedClaim| {
+        format!("Broken: {} `{}`: {}\n", claim.kind, one_line(&claim.text), one_line(&claim.evidence.why))
+    };
+    report.broken.iter().map(line).collect()
+}
+
 fn explanation(address: &Address, report: &WhyReport) -> String {
     let mut text = match report.outcome {
         ReminderOutcome::Shown => format!("{address} was shown\n"),
@@ -130,6 +139,7 @@ fn explanation(address: &Address, report: &WhyReport) -> String {
     let successor = by.map_or_else(String::new, |by| format!("Superseded by {by}\n"));
     let Some(line) = &report.line else {
         text.push_str(&successor);
+        text.push_str(&broken(report));
         text.push_str("No prompt is logged for this project yet\n");
         return text;
     };
@@ -153,6 +163,7 @@ fn explanation(address: &Address, report: &WhyReport) -> String {
     }
     text.push_str(&event(line));
     text.push_str(&successor);
+    text.push_str(&broken(report));
     if let Some(rule) = report.since {
         let _ = writeln!(text, "It would not be shown now: {}", rule.says());
     }

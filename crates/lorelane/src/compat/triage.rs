@@ -11,7 +11,7 @@ use lorelane_core::memory::Category;
 use lorelane_core::policy::{ModelChoices, Policy};
 use lorelane_core::text::{escaped, printable};
 use lorelane_core::time::Timestamp;
-use lorelane_core::triage::{self, Activity, Assessment, SCRIPTS, TriageFinding};
+use lorelane_core::triage::{self, Activity, Assessment, TriageFinding};
 use lorelane_engine::captures::Captures;
 use lorelane_engine::env::Env;
 use lorelane_engine::transcript;
@@ -58,7 +58,7 @@ fn asked(env: &Env) -> Option<ScriptOutput> {
     let conversation =
         transcript::read(&path, Transcript::ClaudeCode, policy.triage_max_messages(), &folders).ok()?;
     let threshold = |category| policy.triage_threshold(category);
-    let Assessment { activity, findings } = triage::assess(&conversation, &SCRIPTS, &threshold);
+    let Assessment { activity, findings } = triage::assess(&conversation, &threshold);
     if findings.is_empty() {
         return None;
     }

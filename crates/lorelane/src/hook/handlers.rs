@@ -69,7 +69,7 @@ fn standing(env: &Env, call: &HookCall) -> Result<HookAnswer, Failure> {
     if let Err(failure) = workspace.capture().capture_unread(env) {
         log(env, call, &failure);
     }
-    let mut standing = workspace.reminders().standing()?;
+    let mut standing = workspace.reminders().for_client(call.client.name()).standing()?;
     workspace.capture().drop_expired(env, &name(call));
     standing.waiting = workspace.capture().announce(&call.facts.session)?;
     standing.hint = workspace.capture().first_hint(&call.facts.session)?;
@@ -93,7 +93,7 @@ fn brief(env: &Env, call: &HookCall) -> Result<HookAnswer, Failure> {
     // Files that are gone when the user types were removed by the user: the audit does not put them back.
     workspace.external_writes().begin_turn()?;
     warn_of_unread_files(env, call, &workspace);
-    let briefing = workspace.reminders().brief(prompt, &call.facts.session)?;
+    let briefing = workspace.reminders().for_client(call.client.name()).brief(prompt, &call.facts.session)?;
     update_act_map(env, call, &mut workspace);
     let line = LedgerLine::of_prompt(env.now, call.client.name(), &call.facts.session, prompt, &briefing);
     // Also if nothing is shown: `why` must be able to explain that.

@@ -6,7 +6,7 @@ use super::cursor;
 use crate::serve::WorkspaceFactory;
 use lorelane_core::corpus::MemorySummary;
 use lorelane_core::fence;
-use lorelane_core::memory::Address;
+use lorelane_core::memory::{Address, LaneId};
 use lorelane_engine::index::ListFilter;
 use lorelane_engine::workspace::Failure;
 
@@ -50,21 +50,22 @@ impl From<Failure> for ResourceError {
 }
 
 pub(super) fn uri(address: &Address) -> String {
-    match address.is_note() {
-        true => format!("{NOTES}{}", escaped(address.name())),
-        false => format!("{RECORDS}{address}"),
+    match address.lane() {
+        LaneId::Notes => format!("{NOTES}{}", escaped(address.name())),
+        LaneId::Auto => format!("{RECORDS}{}", escaped(&address.to_string())),
+        LaneId::Records => format!("{RECORDS}{address}"),
     }
 }
 
 pub(super) fn mime(address: &Address) -> &'static str {
-    if address.is_note() { NOTE_MIME } else { RECORD_MIME }
+    if address.category().is_none() { NOTE_MIME } else { RECORD_MIME }
 }
 
 /// The address in a URI. Only the canonical spelling is accepted, so that a memory has one URI.
 fn address(name: &str) -> Option<Address> {
     let address = match name.strip_prefix(NOTES) {
         Some(path) => Address::note(&fence::spelled_out(path)?)?,
-        None => Address::parse(name.strip_prefix(RECORDS)?)?,
+        None => Address::parse(&fence::spelled_out(name.strip_prefix(RECORDS)?)?)?,
     };
     (uri(&address) == name).then_some(address)
 }

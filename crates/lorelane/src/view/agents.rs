@@ -1,7 +1,7 @@
 //! Agents on this machine: which were found, what `setup` did, how fast their hooks are.
 
 use super::{Digits, path_text};
-use lorelane_engine::setup::{Client, DetectedClient, RUNS, SetupError, SetupPlan, Timing};
+use lorelane_engine::setup::{Client, DetectedClient, GitHookStep, RUNS, SetupError, SetupPlan, Timing};
 use serde::Serialize;
 use std::time::Duration;
 
@@ -92,5 +92,26 @@ impl<'s> LatencyView<'s> {
             failed: timing.failed.as_deref(),
         };
         LatencyView { runs: RUNS, hooks: timings.iter().map(timing).collect() }
+    }
+}
+
+/// What was done about the pre-commit hook.
+#[derive(Debug, Serialize)]
+pub struct GitHookView {
+    did: &'static str,
+    file: Option<String>,
+    line: Option<String>,
+    dry_run: bool,
+}
+
+impl GitHookView {
+    pub fn of(step: &GitHookStep, dry_run: bool) -> GitHookView {
+        let (did, file, line) = match step {
+            GitHookStep::Install { file, .. } => ("install", Some(file), None),
+            GitHookStep::Remove { file, .. } => ("remove", Some(file), None),
+            GitHookStep::Already { file } => ("nothing", Some(file), None),
+            GitHookStep::PrintLine { line, .. } => ("print", None, Some(line.clone())),
+        };
+        GitHookView { did, file: file.map(|file| file.display().to_string()), line, dry_run }
     }
 }

@@ -4,6 +4,8 @@
 //! that when it prints, because only it knows who reads them.
 
 mod agents;
+mod audit;
+mod auto;
 mod bench;
 mod captures;
 mod change;
@@ -22,6 +24,8 @@ mod why;
 mod write;
 
 pub use agents::*;
+pub use audit::*;
+pub use auto::*;
 pub use bench::*;
 pub use captures::*;
 pub use change::*;

@@ -41,6 +41,9 @@ pub struct HitView<'h> {
     not_current: Option<&'static str>,
     #[serde(skip_serializing_if = "Option::is_none")]
     superseded_by: Option<String>,
+    /// What it names that is gone from the repository.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    broken: Option<&'h str>,
     tags: &'h [String],
     passage: Option<String>,
     same: Vec<String>,
@@ -71,6 +74,7 @@ impl<'h> HitView<'h> {
             status: hit.status.name(),
             not_current: hit.not_current.map(NotCurrent::name),
             superseded_by: hit.superseded_by.as_ref().map(ToString::to_string),
+            broken: hit.broken.as_deref(),
             tags: &hit.tags,
             passage: workspace.files().excerpt(hit),
             same: texts(&hit.same),

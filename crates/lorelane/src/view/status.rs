@@ -3,7 +3,7 @@
 use super::{FindingView, Members, WeakeningView, path_text, texts};
 use lorelane_core::change::Notice;
 use lorelane_core::lifecycle::Status;
-use lorelane_core::memory::{Category, MemoryKind};
+use lorelane_core::memory::{Category, LaneId, MemoryKind};
 use lorelane_engine::workspace::{Finding, Overview, Sync, Workspace};
 use serde::Serialize;
 
@@ -12,6 +12,8 @@ pub struct StatusView<'s> {
     project: String,
     categories: Members<&'static str, CountsView>,
     notes: CountsView,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    auto: Option<CountsView>,
     pinned: usize,
     inbox: usize,
     listing: &'static str,
@@ -43,7 +45,8 @@ impl<'s> StatusView<'s> {
         StatusView {
             project: path_text(workspace.project()),
             categories: of_categories(seen).collect(),
-            notes: of_notes(seen),
+            notes: of_lane(seen, LaneId::Notes),
+            auto: of_auto(seen),
             pinned: seen.pinned,
             inbox: seen.waiting,
             listing: match seen.listing {
@@ -104,7 +107,7 @@ impl<'s> ProjectView<'s> {
             project: path_text(workspace.project()),
             reindexed,
             health: health(attention.is_empty() && findings.is_none_or(<[Finding]>::is_empty)),
-            counts: of_categories(seen).chain([("notes", of_notes(seen))]).collect(),
+            counts: of_categories(seen).chain(of_other_lanes(seen)).collect(),
             pinned: seen.pinned,
             waiting_to_be_saved: seen.waiting,
             attention,
@@ -122,8 +125,20 @@ fn of_categories(seen: &Overview) -> impl Iterator<Item = (&'static str, CountsV
     Category::ALL.into_iter().map(move |category| (category.name(), counts(category)))
 }
 
-fn of_notes(seen: &Overview) -> CountsView {
-    counts(seen, |kind| kind.note_type().is_some())
+/// The notes, and Claude Code's memories if there are any.
+fn of_other_lanes(seen: &Overview) -> impl Iterator<Item = (&'static str, CountsView)> {
+    let auto = of_auto(seen).map(|counts| (LaneId::Auto.name(), counts));
+    [(LaneId::Notes.name(), of_lane(seen, LaneId::Notes))].into_iter().chain(auto)
+}
+
+fn of_auto(seen: &Overview) -> Option<CountsView> {
+    let has_any =
+        Status::ALL.iter().any(|status| seen.count(*status, |kind| kind.lane() == LaneId::Auto) > 0);
+    has_any.then(|| of_lane(seen, LaneId::Auto))
+}
+
+fn of_lane(seen: &Overview, lane: LaneId) -> CountsView {
+    counts(seen, |kind| kind.lane() == lane)
 }
 
 fn counts(seen: &Overview, of: impl Fn(MemoryKind) -> bool) -> CountsView {

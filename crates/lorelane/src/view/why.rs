@@ -1,5 +1,6 @@
 //! Why a memory was shown to an agent, or was not.
 
+use super::ClaimView;
 use lorelane_core::fence;
 use lorelane_core::ledger::LedgerLine;
 use lorelane_core::memory::Address;
@@ -26,6 +27,8 @@ pub struct WhyView<'l> {
     since: Option<&'static str>,
     #[serde(skip_serializing_if = "Option::is_none")]
     superseded_by: Option<String>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    broken: Vec<ClaimView<'l>>,
     line: Option<&'l LedgerLine>,
 }
 
@@ -41,6 +44,7 @@ impl<'l> WhyView<'l> {
             },
             since: account.since.map(|rule| rule.name()),
             superseded_by: account.superseded_by.as_ref().map(ToString::to_string),
+            broken: account.broken.iter().map(ClaimView::of).collect(),
             line: account.line.as_ref(),
         }
     }

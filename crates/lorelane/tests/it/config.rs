@@ -46,6 +46,8 @@ const KEYS: &[&str] = &[
     "briefing.hint",
     "inbox.keep_days",
     "stop.unattended",
+    "audit.half_life.*",
+    "audit.half_life_notes",
     "notes.enabled",
     "notes.storage",
     "notes.recency_days",

@@ -96,7 +96,7 @@ fn every_command_line_in_the_documents_can_be_typed() {
             let command = words.iter().find(|word| !word.starts_with('-')).cloned().unwrap_or_default();
             assert!(named.contains(&command), "{name}: there is no command `{command}`: {line}");
             let path: Vec<String> = match command.as_str() {
-                "config" | "compat" | "consolidate" | "model" | "notes" => {
+                "auto" | "config" | "compat" | "consolidate" | "model" | "notes" => {
                     words.iter().take(2).cloned().collect()
                 }
                 "inbox" if words.get(1).is_some_and(|word| INBOX.contains(&word.as_str())) => {
@@ -477,6 +477,7 @@ fn paths_of(command: &str) -> Vec<Vec<String>> {
         "consolidate" => &["prepare", "commit"],
         "model" => &["add", "list", "learn", "remove"],
         "notes" => &["move"],
+        "auto" => &["status", "tidy"],
         "inbox" => &INBOX,
         "compat" => &["memory_write", "memory_candidate", "memory_index", "memory_triage"],
         _ => return vec![vec![command.to_owned()]],

@@ -70,6 +70,9 @@ fn commands_print_the_fields_that_machines_know() {
         "duplicates",
         "merge notes/first notes/second --into notes/both --dry-run",
         "notes move --to user --dry-run",
+        "audit --deep",
+        "check",
+        "confirm notes/first --because read",
         "log -n 1",
         "log --verify",
         "undo --dry-run",
@@ -144,6 +147,12 @@ fn commands_print_the_fields_that_machines_know() {
             {v number, receipt null, at text, dry_run bool, outcomes [{did text, address text, path text, title text}]}
         notes move --to user --dry-run
             {v number, from text, to text, files [text], dry_run bool}
+        audit --deep
+            {v number, head null, tokens number, distribution {fresh number, aging number, review number, stale number}, memories [{address text, kind text, title text, path text, score number, band text, tokens number, age {score number, days number, half_life_days number, source text, since text}, claim_score number, reasons [], claims [{kind text, text text, lines [number], verdict text, moved_to null, evidence {why text, unchecked bool}}]}]}
+        check
+            {v number, touched number, broken [], unchecked text}
+        confirm notes/first --because read
+            {v number, receipt number, at text, dry_run bool, outcomes [{did text, address text, path text, title text}]}
         log -n 1
             {v number, total number, changes [{number number, lane text, at text, because text, outcome text, undone bool, undoes null, files [text]}]}
         log --verify
@@ -165,7 +174,7 @@ fn commands_print_the_fields_that_machines_know() {
         bench --dry-run
             {v number, fine bool, memories number, answerable number, unanswerable number, expectations number, files [], measures {hit@1 number, hit@5 number, mrr number, refused number, reminded number, silent number}, compared null, fell [], unmet [], wrong [], search_ms number, baseline bool, kept bool}
         config list
-            {v number, settings [{key text, value bool, file text}], problems [], held_back []}
+            {v number, settings [{key text, value number, file null}], problems [], held_back []}
         config get retrieval.max_inject
             {v number, setting {key text, value number, file text}}
         config set retrieval.max_inject 3

@@ -58,7 +58,7 @@ impl Scratch {
 }
 
 /// The context in an answer of Claude Code's form.
-fn context(out: &str) -> String {
+pub fn context(out: &str) -> String {
     if out.is_empty() {
         return String::new();
     }

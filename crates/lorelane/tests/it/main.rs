@@ -5,6 +5,8 @@
 #![allow(clippy::unwrap_used, reason = "a helper that fails fails its test")]
 
 mod acts;
+mod audit;
+mod auto;
 mod bad_input;
 mod bench;
 mod compat;
@@ -18,6 +20,7 @@ mod graph;
 mod hooks;
 #[cfg(target_os = "linux")]
 mod hostile;
+mod inbox;
 mod invisible;
 mod mcp;
 mod model;

@@ -2,7 +2,7 @@
 //! misread.
 
 use super::frontmatter::{NoteDocument, NoteSpans};
-use super::model::{invalid, memory, note_of, note_type, open, problems, tags, text_of, written};
+use super::model::{memory, note_of, note_type, open, problems, tags, text_of, written};
 use super::{name, patch};
 use crate::change::{Assignment, Draft, Notice, PartialInput};
 use crate::dialect::{Composed, Document, MemoryFile, Syntax, WriteContext};
@@ -92,7 +92,7 @@ pub(super) fn revise(
     let document = note_of(old, address)?;
     if address.is_trash() {
         let fix = "restore it first";
-        return Err(invalid(address, "status", "A note in the trash is deleted", "null", fix));
+        return Err(Refusal::of_field(address, "status", "A note in the trash is deleted", "null", fix));
     }
     let mut notices = Vec::new();
     let text = match draft {
@@ -206,13 +206,17 @@ fn overlaid(old: &NoteDocument<'_>, draft: &str, address: &Address) -> Result<St
 }
 
 /// The old body, one blank line, and the new text.
-fn appended(old: &NoteDocument<'_>, more: &str, address: &Address) -> Result<String, Refusal> {
+pub(in crate::dialect) fn appended(
+    old: &NoteDocument<'_>,
+    more: &str,
+    address: &Address,
+) -> Result<String, Refusal> {
     let end = old.line_end();
     let more = with_line_ends(more.strip_prefix(BYTE_ORDER_MARK).unwrap_or(more), end);
     let document = NoteDocument::read(&more);
     if document.frontmatter.is_some() {
         let fix = "leave the frontmatter out, or change the note's own with `lorelane update`";
-        return Err(invalid(address, "content", "Text without frontmatter", "frontmatter", fix));
+        return Err(Refusal::of_field(address, "content", "Text without frontmatter", "frontmatter", fix));
     }
     let more = &more[document.body()];
     refuse_empty(address, more)?;
@@ -243,7 +247,7 @@ fn assigned(text: &str, assignment: &Assignment, address: &Address) -> Result<St
             Err(fixed_field(address, "status", fix))
         }
         "type" if NoteType::parse(&value).is_none() => Err(unknown_type(address, &value)),
-        "" => Err(invalid(address, "frontmatter", "A key needs a name", "\"\"", "name the key")),
+        "" => Err(Refusal::of_field(address, "frontmatter", "A key needs a name", "\"\"", "name the key")),
         key => Ok(document.with_keys(&[(key, FieldEdit::Text(&value))])),
     }
 }
@@ -270,7 +274,7 @@ pub fn no_fields(address: &Address, fields: &Object) -> Refusal {
 
 fn unknown_type(address: &Address, got: &str) -> Refusal {
     let known = NoteType::ALL.map(NoteType::name).join(", ");
-    invalid(address, "type", &format!("One of {known}"), &cut(got, 200), "choose one, or use a tag")
+    Refusal::of_field(address, "type", &format!("One of {known}"), &cut(got, 200), "choose one, or use a tag")
 }
 
 /// Only problems that a change adds are rejected; one that was in the file before does not block the change.
@@ -296,14 +300,20 @@ fn refuse_new_problems(
 fn refuse_name(address: &Address) -> Result<(), Refusal> {
     let Some(why) = name::why_not(address.name()) else { return Ok(()) };
     let (expected, got) = (format!("Not a valid name: {why}"), cut(address.name(), 200));
-    Err(invalid(address, "filename", &expected, &got, "choose another name"))
+    Err(Refusal::of_field(address, "filename", &expected, &got, "choose another name"))
 }
 
 fn refuse_empty(address: &Address, body: &str) -> Result<(), Refusal> {
     if !body.trim().is_empty() {
         return Ok(());
     }
-    Err(invalid(address, "content", "A note should not be empty", "\"\"", "write what is worth remembering"))
+    Err(Refusal::of_field(
+        address,
+        "content",
+        "A note should not be empty",
+        "\"\"",
+        "write what is worth remembering",
+    ))
 }
 
 /// The tags of a document; `None` if the value of `tags` is not a list of strings.
@@ -320,7 +330,7 @@ fn tags_to_add_to(document: &NoteDocument<'_>, address: &Address) -> Result<Vec<
             "fix the line in the file, or set all tags again: `lorelane update {address} --set tags=a,b`"
         );
         let expected = "A list of strings, to which tags can be added";
-        invalid(address, "tags", expected, &cut(&one_line(&got), 200), &fix)
+        Refusal::of_field(address, "tags", expected, &cut(&one_line(&got), 200), &fix)
     })
 }
 
@@ -344,7 +354,7 @@ fn date_the_lifecycle(before: &Memory, after: &mut Memory, now: Timestamp) {
     }
 }
 
-fn with_line_ends(text: &str, end: &str) -> String {
+pub(in crate::dialect) fn with_line_ends(text: &str, end: &str) -> String {
     let text = text.replace("\r\n", "\n");
     if end == "\n" { text } else { text.replace('\n', end) }
 }

@@ -1,5 +1,6 @@
 //! Splits a note's text into the frontmatter between two `---` lines and the body.
 
+use crate::passage::{self, Passage};
 use crate::steps;
 use crate::yaml::{BYTE_ORDER_MARK, MappingSpans, YamlCollection, YamlEntry, YamlProblem, line_end};
 use std::ops::Range;
@@ -28,7 +29,7 @@ pub(in crate::dialect) struct NoteSpans {
 }
 
 impl NoteSpans {
-    pub(super) fn of(document: &NoteDocument<'_>) -> NoteSpans {
+    pub(in crate::dialect) fn of(document: &NoteDocument<'_>) -> NoteSpans {
         NoteSpans {
             frontmatter: document.frontmatter.as_ref().map(MappingSpans::of),
             after_frontmatter: document.after_frontmatter,
@@ -37,13 +38,20 @@ impl NoteSpans {
     }
 
     /// Applies the spans to the text they were parsed from, or to one that differs only in its body.
-    pub(super) fn in_text<'t>(&self, text: &'t str) -> NoteDocument<'t> {
+    pub(in crate::dialect) fn in_text<'t>(&self, text: &'t str) -> NoteDocument<'t> {
         NoteDocument {
             text,
             frontmatter: self.frontmatter.as_ref().map(|frontmatter| frontmatter.in_text(text)),
             after_frontmatter: self.after_frontmatter,
             fault: self.fault.clone(),
         }
+    }
+
+    /// The passages of the body.
+    pub(in crate::dialect) fn passages(&self, text: &str) -> Vec<Passage> {
+        let body = self.in_text(text).body();
+        let first_line = 1 + text[..body.start].matches('\n').count();
+        passage::of_prose(&text[body], first_line)
     }
 }
 

@@ -11,11 +11,13 @@ mod model;
 mod name;
 mod patch;
 
+pub(super) use compose::{appended, with_line_ends};
 pub use compose::{draft, no_fields, titled};
 pub use frontmatter::NoteDocument;
 pub(super) use frontmatter::NoteSpans;
 pub use links::links;
 pub use merge::merged;
+pub(super) use name::why_not as why_no_name;
 pub use name::{NameFault, NameReason, for_title, named};
 pub use patch::{set, set_body};
 
@@ -25,7 +27,7 @@ use super::{
     WriteContext, WriteRules, edits,
 };
 use crate::memory::{Address, LaneId, Memory, trash};
-use crate::passage::{self, Passage};
+use crate::passage::Passage;
 use crate::path::RelPath;
 use crate::refusal::Refusal;
 use crate::time::Timestamp;
@@ -118,10 +120,7 @@ impl Dialect for Notes {
 
     fn passages(&self, document: &Document) -> Vec<Passage> {
         let Syntax::Note(spans) = &document.syntax else { return Vec::new() };
-        let text = &document.text;
-        let body = spans.in_text(text).body();
-        let first_line = 1 + text[..body.start].matches('\n').count();
-        passage::of_prose(&text[body], first_line)
+        spans.passages(&document.text)
     }
 
     fn retired_to(

@@ -7,7 +7,7 @@ use crate::json::{Json, Object};
 use crate::lifecycle::{Lifecycle, Status};
 use crate::markdown;
 use crate::memory::{Address, Body, Memory, MemoryKind, NoteType, trash};
-use crate::refusal::{FieldFault, Refusal};
+use crate::refusal::Refusal;
 use crate::text::{cut, one_line};
 use crate::time::{TimeFault, Timestamp};
 use crate::validity::{NotCurrent, Validity, is_conflicted};
@@ -179,7 +179,13 @@ fn extra(document: &NoteDocument<'_>) -> Object {
 pub(super) fn written(base: Option<&Document>, after: &Memory) -> Result<String, Refusal> {
     let address = &after.address;
     let Body::Prose(body) = &after.body else {
-        return Err(invalid(address, "content", "A note's content is text", "fields", "save it as a record"));
+        return Err(Refusal::of_field(
+            address,
+            "content",
+            "A note's content is text",
+            "fields",
+            "save it as a record",
+        ));
     };
     refuse_inexpressible(after)?;
     let document = match base {
@@ -262,7 +268,7 @@ fn refuse_inexpressible(after: &Memory) -> Result<(), Refusal> {
     } else {
         return Ok(());
     };
-    Err(invalid(&after.address, field, expected, "null", fix))
+    Err(Refusal::of_field(&after.address, field, expected, "null", fix))
 }
 
 /// The last check before a write, for cases the rules above miss: the text must parse back to the saved memory.
@@ -272,7 +278,7 @@ pub(super) fn refuse_what_reads_differently(file: &MemoryFile, after: &Memory) -
         let expected = format!("A note should be at most {} KiB", NOTE_MAX_BYTES / 1024);
         let got = format!("{} KiB, starting {}", text.len() / 1024, cut(&one_line(&after.title), 100));
         let fix = "keep what is worth remembering and link to the rest";
-        return Err(invalid(&after.address, "content", &expected, &got, fix));
+        return Err(Refusal::of_field(&after.address, "content", &expected, &got, fix));
     }
     let again = &file.memory;
     let field = if again.title != after.title {
@@ -291,15 +297,5 @@ pub(super) fn refuse_what_reads_differently(file: &MemoryFile, after: &Memory) -
         return Ok(());
     };
     let fix = "remove what YAML frontmatter cannot hold, and spaces around the text";
-    Err(invalid(&after.address, field, "It should read back unchanged", "null", fix))
-}
-
-pub(super) fn invalid(address: &Address, field: &str, expected: &str, got: &str, fix: &str) -> Refusal {
-    let fault = FieldFault {
-        field: field.to_owned(),
-        expected: expected.to_owned(),
-        got: got.to_owned(),
-        fix: fix.to_owned(),
-    };
-    Refusal::Invalid { address: address.clone(), faults: vec![fault] }
+    Err(Refusal::of_field(&after.address, field, "It should read back unchanged", "null", fix))
 }

@@ -59,7 +59,7 @@ pub fn named(typed: &str) -> Result<Address, NameFault> {
 
 /// Why a new note may not have this name. Stricter than for existing files: a name that lorelane creates must work
 /// on every system and inside a link.
-pub(super) fn why_not(name: &str) -> Option<NameReason> {
+pub(in crate::dialect) fn why_not(name: &str) -> Option<NameReason> {
     if let Err(fault) = RelPath::parse(name) {
         return Some(match fault {
             PathFault::TooLong => NameReason::TooLong,

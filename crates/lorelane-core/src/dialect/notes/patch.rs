@@ -16,7 +16,7 @@ pub fn set_body(text: &str, body: &str) -> String {
 
 impl NoteDocument<'_> {
     /// The text with these keys edited and, if given, another body.
-    pub(super) fn edited(&self, edits: &[(&str, FieldEdit<'_>)], body: Option<&str>) -> String {
+    pub(in crate::dialect) fn edited(&self, edits: &[(&str, FieldEdit<'_>)], body: Option<&str>) -> String {
         match body {
             None => self.with_keys(edits),
             // The keys come before the body, so their spans stay valid when it changes.
@@ -29,7 +29,7 @@ impl NoteDocument<'_> {
     }
 
     /// The text with these keys edited. Each key may occur once.
-    pub(super) fn with_keys(&self, edits: &[(&str, FieldEdit<'_>)]) -> String {
+    pub(in crate::dialect) fn with_keys(&self, edits: &[(&str, FieldEdit<'_>)]) -> String {
         let Some(frontmatter) = &self.frontmatter else { return self.with_frontmatter(edits) };
         let rendered: Vec<String> = edits.iter().map(|(_, edit)| edit.rendered()).collect();
         let mut usable: Vec<(&str, FieldEdit<'_>)> = Vec::with_capacity(edits.len());

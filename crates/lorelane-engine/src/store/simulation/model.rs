@@ -56,6 +56,7 @@ impl StoreModel {
                 Edit::Append { path, bytes } => {
                     after.files.entry(path.to_string()).or_default().extend(bytes);
                 }
+                Edit::Expect { .. } => {}
                 Edit::Mark { lines } => {
                     after.marks.insert(String::from_utf8_lossy(lines).trim_end().to_owned());
                 }

@@ -13,16 +13,21 @@ use crate::env::{Env, Folders};
 use crate::failure::Failure;
 use crate::index::Index;
 use crate::setup::is_trial;
+use crate::workspace::audit::BrokenClaims;
+use crate::workspace::auto_memory::ClientContext;
+use crate::workspace::open::auto::AutoLocation;
 use crate::workspace::open::{ProjectLocation, notes, trust};
 use crate::workspace::project::Project;
 use crate::workspace::write_guard::{LINKS_MAX, ToolProject, real_path, text, with_slashes};
 use crate::workspace::{Reminders, Workspace};
 use lorelane_core::act::{ActEntry, Command, FailureOutput, ToolAct};
-use lorelane_core::briefing::{CurrentMemory, ReminderRule};
+use lorelane_core::briefing::{CurrentMemory, FreshMemory, ReminderRule};
 use lorelane_core::corpus::MemorySummary;
 use lorelane_core::dialect::Dialect;
+use lorelane_core::dialect::auto::Auto;
 use lorelane_core::dialect::notes::Notes;
 use lorelane_core::dialect::records::Records;
+use lorelane_core::digest::Revision;
 use lorelane_core::guard::{ShellContext, ToolUse, normal};
 use lorelane_core::ledger::{LedgerEvent, LedgerLine, shown_in_session};
 use lorelane_core::memory::{Address, LaneId};
@@ -108,6 +113,8 @@ struct ActContext {
     project: Project,
     records: (Records, PathBuf),
     notes: Option<PathBuf>,
+    broken: BrokenClaims,
+    auto: Option<AutoLocation>,
 }
 
 impl ActContext {
@@ -125,9 +132,11 @@ impl ActContext {
             true => notes::place(&*disk, &project, folders.as_ref(), &mut policy).map(|notes| notes.root),
             false => None,
         };
+        let auto = AutoLocation::of(&*disk, env, &project, &lane);
         let records = (Records::new(&root_from_project), lane.clone());
+        let broken = BrokenClaims::read(&disk, folders.as_ref(), &lane, &project);
         let project = Project::new(&disk, project, &lane, folders.as_ref());
-        Ok(ActContext { policy, now: env.now, disk, project, records, notes })
+        Ok(ActContext { policy, now: env.now, disk, project, records, notes, auto, broken })
     }
 
     fn remind(
@@ -143,6 +152,8 @@ impl ActContext {
         let ledger = self.project.ledger(&self.disk);
         let shown =
             shown_in_session(&ledger.lines_of_event(call.session, LedgerEvent::Tool), &[LedgerEvent::Tool]);
+        let context = ClientContext::of(&*self.disk, self.auto.as_ref(), call.client);
+        let entries = entries.into_iter().filter(|entry| !context.has(&entry.address)).collect();
         let briefing = rule.select_for_act(act, entries, &shown, |address| self.current(address));
         if briefing.reminders.is_empty() {
             return Ok(None);
@@ -159,12 +170,15 @@ impl ActContext {
         let (dialect, root): (&dyn Dialect, &Path) = match address.lane() {
             LaneId::Records => (&self.records.0, &self.records.1),
             LaneId::Notes => (&Notes, self.notes.as_deref()?),
+            LaneId::Auto => (&Auto { shares_records: false }, &self.auto.as_ref()?.root),
         };
         let path = dialect.place(address)?;
         let file = root.join(path.as_str());
         let bytes = self.disk.read_regular(&file, dialect.max_bytes() as u64).ok()??;
+        let revision = Revision::of(&bytes);
         let memory = dialect.read(&path, bytes).into_memory().ok()?.memory;
-        Some((MemorySummary::of(&memory, &path), memory))
+        let entry = MemorySummary::of(&memory, &path);
+        Some(FreshMemory { entry, memory, broken: self.broken.of(address, &revision) })
     }
 }
 

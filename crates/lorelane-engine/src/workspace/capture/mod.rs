@@ -21,11 +21,12 @@ use lorelane_core::briefing;
 use lorelane_core::capture::{Capture, CapturedItem, Origin};
 use lorelane_core::consolidate::{AskedItem, MemoryRelation, full_text, relation, stop_request};
 use lorelane_core::conversation::{Attendance, Conversation, Speaker, TranscriptFormat, TranscriptPosition};
+use lorelane_core::ledger::{LedgerLine, unwritten_prompt};
 use lorelane_core::lifecycle::Status;
 use lorelane_core::memory::{Address, Category, Memory};
 use lorelane_core::policy::{DEFAULT_ROOT, Policy};
 use lorelane_core::recall::Query;
-use lorelane_core::statements::{detect, is_withdrawal, to_ask};
+use lorelane_core::statements::{ASK_MAX, detect, is_withdrawal, to_ask};
 use lorelane_core::triage::session_summary;
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -65,6 +66,9 @@ struct NewItems {
     full: Vec<CapturedItem>,
 }
 
+/// Statements that are compared with the memories, each by a search: those of a request, and some that turn out to be
+/// said already.
+const COMPARED_MAX: usize = 2 * ASK_MAX;
 /// Memories that a statement is compared with.
 const RELATED_MAX: usize = 3;
 
@@ -164,8 +168,9 @@ impl SessionCapture<'_> {
         let known = captures.load(turn.session);
         let mut capture =
             known.unwrap_or_else(|| Capture::new(turn.session, turn.client, self.workspace.now));
-        let conversation = self.read_conversation(env, turn.transcript)?;
-        let conversation = conversation.without_lines_of(&self.shown_in(turn.session));
+        let lines = self.workspace.ledger().lines_of(turn.session);
+        let conversation = self.read_conversation(env, turn.transcript, &lines)?;
+        let conversation = conversation.without_lines_of(&self.shown_in(&lines));
         let withdrawn = take_back(&mut capture, &conversation);
         let NewItems { mut items, full: mut later } = self.new_items(&conversation, &capture, turn)?;
         let full: Vec<Category> = later.iter().map(|item| item.category).collect();
@@ -260,7 +265,10 @@ impl SessionCapture<'_> {
         if to_ask(&candidates, score).is_empty() || !self.may_ask(env, turn) {
             return Ok(asked);
         }
-        for item in to_ask(&candidates, score) {
+        for item in to_ask(&candidates, score).into_iter().take(COMPARED_MAX) {
+            if asked.len() == ASK_MAX {
+                break;
+            }
             let replaces = match self.relation(item)? {
                 MemoryRelation::SaidBy(_) => {
                     items.retain(|other| other.origin.words != item.origin.words);
@@ -282,8 +290,9 @@ impl SessionCapture<'_> {
     fn relation(&mut self, item: &CapturedItem) -> Result<MemoryRelation, Failure> {
         let mut query = Query::new(&item.words(), self.workspace.now);
         query.categories = Category::ALL.to_vec();
-        let hits = self.workspace.recall().search(&query, RELATED_MAX)?.hits;
-        let current = hits.iter().filter(|hit| hit.not_current.is_none());
+        // As deep as a reminder: an agent waits. The files are read below.
+        let hits = self.workspace.recall().near(&query, f32::INFINITY)?;
+        let current = hits.iter().filter(|hit| hit.not_current.is_none()).take(RELATED_MAX);
         let loaded = current.filter_map(|hit| self.workspace.load(&hit.address).ok());
         let text = |memory: &Memory| format!("{}\n{}", memory.title, memory.body.statement());
         let memories: Vec<(Address, String)> =
@@ -355,24 +364,29 @@ impl SessionCapture<'_> {
         }
     }
 
-    fn read_conversation(&self, env: &Env, source: TranscriptSource<'_>) -> Result<Conversation, Failure> {
+    fn read_conversation(
+        &self,
+        env: &Env,
+        source: TranscriptSource<'_>,
+        lines: &[LedgerLine],
+    ) -> Result<Conversation, Failure> {
         match source {
             TranscriptSource::Last { human, assistant } => {
                 Ok(Conversation::from_texts(Some(human), Some(assistant)))
             }
             TranscriptSource::Transcript { path, format, last } => {
                 let max_messages = self.workspace.policy.triage_max_messages();
-                transcript::read(path, format, max_messages, &transcript::folders(env))
-                    .map(|conversation| conversation.ending_with(last))
-                    .map_err(|source| Failure::io("read the transcript", path, source))
+                let read = transcript::read(path, format, max_messages, &transcript::folders(env))
+                    .map_err(|source| Failure::io("read the transcript", path, source))?;
+                let prompt = unwritten_prompt(lines, &read).unwrap_or_default();
+                Ok(read.asked(prompt).ending_with(last))
             }
         }
     }
 
-    /// The texts that lorelane injected into this session. Triage ignores them: a memory must not be captured
+    /// The texts that lorelane injected, by the lines of a session. Triage ignores them: a memory must not be captured
     /// again because it was shown.
-    fn shown_in(&self, session: &str) -> Vec<String> {
-        let lines = self.workspace.ledger().lines_of(session);
+    fn shown_in(&self, lines: &[LedgerLine]) -> Vec<String> {
         let own = lines.iter().flat_map(|line| &line.shown);
         let addresses: BTreeSet<&Address> = own.map(|shown| &shown.address).take(SHOWN_MAX).collect();
         let memories = addresses.into_iter().filter_map(|address| self.workspace.load(address).ok());

@@ -1,6 +1,7 @@
 //! Commits plans: lock, stage, write, then update the index, `index.md` and git.
 
 mod changes;
+mod index_lines;
 mod notes;
 mod planner;
 

@@ -1,9 +1,11 @@
 //! Turns a plan into edits: applies every rule and writes nothing.
 
+use super::index_lines::StagedIndex;
 use crate::backend::Edit;
 use crate::workspace::lane::{CommittedFiles, DocEntries, Lane, joined};
 use crate::workspace::{Failure, Workspace};
 use lorelane_core::change::{Assignment, Change, Draft, Effect, Notice, Outcome, Plan};
+use lorelane_core::dialect::auto::is_memory_file;
 use lorelane_core::dialect::{Extent, MemoryFile, ParsedDraft, TextEdit, WriteContext};
 use lorelane_core::digest::Revision;
 use lorelane_core::lifecycle::{Lifecycle, LifecycleVerb, REASON_MAX, Status};
@@ -19,6 +21,7 @@ use lorelane_core::secret_diff;
 use lorelane_core::text::{cut, file_key};
 use lorelane_core::transition::{self, TransitionResult};
 use lorelane_core::validity::NotCurrent;
+use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Limits the stat calls for one change; real memories reference fewer files.
@@ -48,7 +51,7 @@ impl StagedPlan {
                 Edit::Put { path, .. } | Edit::Remove { path } | Edit::Append { path, .. } => {
                     Some(path.clone())
                 }
-                Edit::Mark { .. } => None,
+                Edit::Mark { .. } | Edit::Expect { .. } => None,
             })
             .collect();
         paths.into_iter().collect()
@@ -61,7 +64,14 @@ pub(in crate::workspace) fn stage(
     lane: &Lane,
     plan: &Plan,
 ) -> Result<StagedPlan, Failure> {
-    let mut stage = Planner { workspace, lane, written: BTreeMap::new(), staged: StagedPlan::default() };
+    let mut stage = Planner {
+        workspace,
+        lane,
+        written: BTreeMap::new(),
+        seen: RefCell::default(),
+        index: None,
+        staged: StagedPlan::default(),
+    };
     let mut new_sessions = Vec::new();
     for change in &plan.changes {
         let created = stage.change(change)?;
@@ -71,18 +81,24 @@ pub(in crate::workspace) fn stage(
     for session in new_sessions {
         stage.close_window(&session)?;
     }
+    stage.stage_index();
+    stage.expect_what_was_seen();
     stage.warn_of_near_duplicates(plan)?;
     let Planner { written, mut staged, .. } = stage;
     staged.committed.files = written.into_iter().filter_map(|(path, file)| Some((path, file?))).collect();
     Ok(staged)
 }
 
-struct Planner<'s> {
-    workspace: &'s Workspace,
-    lane: &'s Lane,
+pub(super) struct Planner<'s> {
+    pub(super) workspace: &'s Workspace,
+    pub(super) lane: &'s Lane,
     /// Files as earlier changes of this plan left them; `None` for a removed file.
-    written: BTreeMap<RelPath, Option<Box<MemoryFile>>>,
-    staged: StagedPlan,
+    pub(super) written: BTreeMap<RelPath, Option<Box<MemoryFile>>>,
+    /// Files as they were read first: the client may write while a change is planned.
+    seen: RefCell<BTreeMap<RelPath, Option<Vec<u8>>>>,
+    /// The index that links the memories, once a change concerns it.
+    pub(super) index: Option<StagedIndex>,
+    pub(super) staged: StagedPlan,
 }
 
 impl Planner<'_> {
@@ -101,7 +117,7 @@ impl Planner<'_> {
 
     fn create(&mut self, address: &Address, text: &str) -> Result<Memory, Failure> {
         let path = self.place(address)?;
-        if address.is_note() {
+        if address.category().is_none() {
             self.guard_names(address, &path, text)?;
         }
         self.refuse_overwriting(address, &path)?;
@@ -115,6 +131,7 @@ impl Planner<'_> {
         self.staged.notices.append(&mut composed.notices);
         self.warn_of_files(&[], &composed.memory);
         self.take(edits);
+        self.link(&composed.memory, &path)?;
         self.outcome(&composed.memory, path, Effect::Created);
         Ok(composed.memory)
     }
@@ -276,6 +293,7 @@ impl Planner<'_> {
         };
         self.warn_of_files(&standing.memory.about, &composed.memory);
         self.take(edits);
+        self.relink(&standing.memory, &composed.memory)?;
         let path = self.place(&composed.memory.address)?;
         let effect = Effect::Revised { revised: composed.memory.revised, renamed_from };
         self.outcome(&composed.memory, path, effect);
@@ -326,6 +344,9 @@ impl Planner<'_> {
             return self.put_back(address, &path, last);
         }
         let standing = self.standing(address, &path)?;
+        if is_memory_file(address) && matches!(verb, LifecycleVerb::Retire | LifecycleVerb::Archive) {
+            return Err(Failure::OnlyFile);
+        }
         if let Some(to) = self.leads_to(address, verb)? {
             return self.relocate(&standing, &to, verb, reason);
         }
@@ -370,6 +391,9 @@ impl Planner<'_> {
         };
         self.take(edits);
         let to = memory.lifecycle.status();
+        if to == Status::Active && !is_memory_file(address) {
+            self.link(&memory, path)?;
+        }
         self.outcome(&memory, path.clone(), Effect::Transitioned { to, reason: String::new() });
         Ok(())
     }
@@ -377,17 +401,21 @@ impl Planner<'_> {
     /// The address that a transition moves the file to, if it does.
     fn leads_to(&self, address: &Address, verb: LifecycleVerb) -> Result<Option<Address>, Failure> {
         match verb {
-            LifecycleVerb::Retire => {
+            LifecycleVerb::Retire | LifecycleVerb::Archive => {
                 let is_free = |path: RelPath| matches!(self.bytes(&path), Ok(None));
                 let taken = |to: &Address| !self.place(to).is_ok_and(is_free);
-                Ok(self.lane.dialect.retired_to(address, self.workspace.now, &taken))
+                let (dialect, now) = (&self.lane.dialect, self.workspace.now);
+                Ok(match verb {
+                    LifecycleVerb::Retire => dialect.retired_to(address, now, &taken),
+                    _ => dialect.archived_to(address, now, &taken),
+                })
             }
             LifecycleVerb::Restore { .. } => {
                 let Some(to) = self.lane.dialect.restored_to(address) else { return Ok(None) };
                 self.refuse_taking(&to, address)?;
                 Ok(Some(to))
             }
-            LifecycleVerb::Archive | LifecycleVerb::ArchiveRetired | LifecycleVerb::Delete => Ok(None),
+            LifecycleVerb::ArchiveRetired | LifecycleVerb::Delete => Ok(None),
         }
     }
 
@@ -414,8 +442,16 @@ impl Planner<'_> {
         }
         self.guard_secrets(Some(memory), &mut after)?;
         let edits = self.write(standing, Some(&after))?;
+        match verb {
+            LifecycleVerb::Restore { .. } => self.link_again(&memory.address, &after)?,
+            _ => self.unlink(memory, to, verb, given.as_deref().unwrap_or_default())?,
+        }
         self.take(edits);
-        let to = after.lifecycle.status();
+        let to = match (verb, after.lifecycle.status()) {
+            // Only the mark says that it was retired.
+            (LifecycleVerb::Retire, Status::Archived) => Status::Retired,
+            (_, status) => status,
+        };
         self.outcome(&after, path, Effect::Transitioned { to, reason: given.unwrap_or_default() });
         Ok(())
     }
@@ -477,10 +513,12 @@ impl Planner<'_> {
         let already = match kind {
             MarkKind::Pin => marks.pinned.contains(address),
             MarkKind::Unpin => !marks.pinned.contains(address),
-            MarkKind::Alias { .. } => false,
+            // A second confirmation is newer than the first.
+            MarkKind::Alias { .. } | MarkKind::Confirm { .. } => false,
             MarkKind::Origin(origin) => {
                 marks.origins.get(address).is_some_and(|origins| origins.contains(origin))
             }
+            MarkKind::Archived(_) => false,
             MarkKind::Superseded { by } => marks.successor(address) == Some(by),
             MarkKind::Reject(rejection) => {
                 marks.rejected.iter().any(|(rejected, known)| rejected == address && known == rejection)
@@ -575,16 +613,33 @@ impl Planner<'_> {
         }
     }
 
-    fn place(&self, address: &Address) -> Result<RelPath, Failure> {
+    pub(super) fn place(&self, address: &Address) -> Result<RelPath, Failure> {
         let place = self.lane.dialect.place(address);
         place.ok_or_else(|| Refusal::Missing { address: address.clone() }.into())
     }
 
-    fn bytes(&self, path: &RelPath) -> Result<Option<Vec<u8>>, Failure> {
+    pub(super) fn bytes(&self, path: &RelPath) -> Result<Option<Vec<u8>>, Failure> {
         match self.written.get(path) {
             Some(file) => Ok(file.as_ref().map(|file| file.document.text.clone().into_bytes())),
-            None => self.lane.read(path),
+            None => {
+                let bytes = self.lane.read(path)?;
+                if self.has_index() {
+                    self.seen.borrow_mut().entry(path.clone()).or_insert_with(|| bytes.clone());
+                }
+                Ok(bytes)
+            }
         }
+    }
+
+    /// The lock keeps out lorelane, not the client.
+    fn expect_what_was_seen(&mut self) {
+        let mut seen = self.seen.take();
+        let expected = self.staged.touched().into_iter().filter_map(|path| {
+            let bytes = seen.remove(&path)?;
+            Some(Edit::Expect { path, bytes })
+        });
+        let expected: Vec<Edit> = expected.collect();
+        self.staged.edits.splice(0..0, expected);
     }
 
     fn standing(&self, address: &Address, path: &RelPath) -> Result<MemoryFile, Failure> {
@@ -594,7 +649,7 @@ impl Planner<'_> {
 
     fn standing_in(&self, address: &Address, path: &RelPath, bytes: Vec<u8>) -> Result<MemoryFile, Failure> {
         let unreadable = |why: String| Refusal::Unreadable { address: address.clone(), why };
-        Ok(self.lane.dialect.read(path, bytes).into_memory().map_err(unreadable)?)
+        Ok(self.lane.parse(path, bytes).into_memory().map_err(unreadable)?)
     }
 
     /// The edits that turn a file into `after`.
@@ -626,6 +681,11 @@ impl Planner<'_> {
 
     fn take(&mut self, edits: Vec<TextEdit>) {
         for edit in edits {
+            let (TextEdit::Put { path, .. } | TextEdit::Remove { path }) = &edit;
+            if *path == Planner::index_path() {
+                // A change of the index as a memory: its lines are read again from what was written.
+                self.index = None;
+            }
             match edit {
                 TextEdit::Put { path, file } => {
                     let bytes = file.document.text.clone().into_bytes();

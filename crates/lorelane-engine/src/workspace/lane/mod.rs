@@ -7,6 +7,7 @@ mod scan;
 
 pub(super) use scan::{CommittedFiles, DocEntries, FileContent, LaneListing, is_foreign, joined};
 
+use super::open::auto;
 use super::project::Project;
 use super::{Failure, LoadedMemory};
 use crate::backend::{Backend, ChangeTarget, Edit, StoreError};
@@ -15,14 +16,17 @@ use crate::env::Folders;
 use crate::index::{self, Candidates, Index, IndexError, ListingChange};
 use crate::state::StateFolder;
 use crate::store::{Store, StoreFolders};
-use lorelane_core::dialect::{Dialect, MemoryFile};
+use lorelane_core::dialect::{Dialect, MemoryFile, ParsedFile};
 use lorelane_core::digest::Revision;
-use lorelane_core::memory::{Address, LaneId};
+use lorelane_core::lifecycle::Lifecycle;
+use lorelane_core::mark::{ArchivedMark, Marks};
+use lorelane_core::memory::{Address, LaneId, Memory};
 use lorelane_core::path::RelPath;
 use lorelane_core::recall::doc_entry::FieldBoost;
 use lorelane_core::refusal::Refusal;
 use lorelane_core::time::Timestamp;
 use std::cell::RefCell;
+use std::collections::BTreeMap;
 use std::io;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -56,7 +60,12 @@ pub(super) struct Lane {
     listing_change: Option<ListingChange>,
     /// The field boosts used when a text is analyzed for the index.
     boost: FieldBoost,
+    /// What marks say of memories in Claude Code's archive, and the size of the file they were read from.
+    archived: RefCell<Option<(Option<u64>, ArchivedMarks)>>,
 }
+
+/// By the address in the archive, with when it was put there.
+type ArchivedMarks = BTreeMap<Address, (Timestamp, ArchivedMark)>;
 
 /// A lane's folder and its state.
 #[derive(Clone, Debug)]
@@ -85,13 +94,22 @@ impl Lane {
         known_as: &str,
         marks: PathBuf,
     ) -> Lane {
-        let state = project.journal(&root);
+        let key = match dialect.lane() {
+            LaneId::Auto => auto::key_of(&root),
+            LaneId::Records | LaneId::Notes => root.clone(),
+        };
+        let state = project.journal(&key);
         let home = StoreFolders { lane: root.clone(), marks, state: state.clone() };
         let cache = project.folders.as_ref().map(|folders| folders.cache.join("lanes"));
-        let cache = cache.map(|lanes| lanes.join(Folders::lane_key(&root)));
+        let cache = cache.map(|lanes| lanes.join(Folders::lane_key(&key)));
         let index_file = cache.clone().unwrap_or_else(|| state.path()).join("index.db");
         let (index, index_fault) = open_index(&*disk, cache);
-        let store = Arc::new(Store::new(Arc::clone(&disk), home));
+        let mut store = Store::new(Arc::clone(&disk), home);
+        if dialect.lane() == LaneId::Auto {
+            // Nothing of ours is kept in the client's folder.
+            store = store.of_another_program();
+        }
+        let store = Arc::new(store);
         let mut lane = Lane::on(Arc::clone(&store) as Arc<dyn Backend>, dialect, index);
         lane.files = Some(LaneFiles { root, state, store, disk });
         lane.known_as = known_as.trim_end_matches('/').to_owned();
@@ -115,6 +133,7 @@ impl Lane {
             changed: false,
             listing_change: None,
             boost: FieldBoost::default(),
+            archived: RefCell::new(None),
         }
     }
 
@@ -180,7 +199,7 @@ impl Lane {
             Err(other) => return Err(other),
         };
         let revision = Revision::of(&bytes);
-        let mut file = self.dialect.read(&path, bytes);
+        let mut file = self.parse(&path, bytes);
         let problems = std::mem::take(&mut file.problems);
         match file.into_memory() {
             Ok(MemoryFile { document, memory, .. }) => {
@@ -190,6 +209,38 @@ impl Lane {
                 Err(unreadable(problems.into_iter().next().map(|problem| problem.what).unwrap_or_default()))
             }
         }
+    }
+
+    /// Parses one file. In Claude Code's folder, only a mark distinguishes a retired memory from an archived one.
+    pub(super) fn parse(&self, path: &RelPath, bytes: Vec<u8>) -> ParsedFile {
+        let mut file = self.dialect.read(path, bytes);
+        if let Some(memory) = &mut file.memory {
+            self.apply_marks(memory);
+        }
+        file
+    }
+
+    pub(super) fn apply_marks(&self, memory: &mut Memory) {
+        let archived = memory.address.is_in_archive().then(|| self.archived_by_mark(&memory.address));
+        if let Some(archived) = archived.flatten() {
+            memory.lifecycle = archived;
+        }
+    }
+
+    /// When and why a memory in Claude Code's archive was put there.
+    fn archived_by_mark(&self, address: &Address) -> Option<Lifecycle> {
+        let size = self.documents.marks_size();
+        let mut known = self.archived.borrow_mut();
+        if known.as_ref().is_none_or(|(read, _)| *read != size) {
+            let marks = Marks::read(&self.read_marks().unwrap_or_default());
+            *known = Some((size, marks.archived));
+        }
+        let (at, mark) = known.as_ref().and_then(|(_, archived)| archived.get(address))?;
+        let (at, reason) = (Some(*at), Some(mark.because.clone()).filter(|because| !because.is_empty()));
+        Some(match mark.retired {
+            true => Lifecycle::Retired { at, reason },
+            false => Lifecycle::Archived { at, reason },
+        })
     }
 
     /// Reads a document. Rejects symbolic links on its path, and files that are not regular or too large.

@@ -535,7 +535,7 @@ impl Lane {
             FileContent::Unread { what, seen } => return Row::Unreadable { path, what, seen },
             FileContent::Read { bytes, seen } => (bytes, seen),
         };
-        match self.dialect.read(&path, bytes).into_memory() {
+        match self.parse(&path, bytes).into_memory() {
             Ok(file) => self.memory_row(&path, seen, Box::new(file)),
             Err(what) => Row::Unreadable { path, what, seen },
         }
@@ -553,9 +553,10 @@ impl Lane {
     /// The row of a file that was just committed. If the file has changed since, it is parsed and analyzed again.
     fn committed_row(&self, path: &RelPath, committed: &mut CommittedFiles) -> Row {
         match (self.content(path), committed.files.remove(path)) {
-            (FileContent::Read { bytes, seen }, Some(file))
+            (FileContent::Read { bytes, seen }, Some(mut file))
                 if index::digest(&bytes) == index::digest(file.document.text.as_bytes()) =>
             {
+                self.apply_marks(&mut file.memory);
                 self.memory_row(path, seen, file)
             }
             (_, file) => {

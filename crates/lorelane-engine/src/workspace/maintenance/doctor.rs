@@ -16,7 +16,7 @@ use lorelane_core::dialect::{Extent, ParsedFile};
 use lorelane_core::guard::quarantine;
 use lorelane_core::lifecycle::Status;
 use lorelane_core::mark::{MARKS_FOLDER, Marks};
-use lorelane_core::memory::{Category, MemoryKind, NOTE_FOLDERS_MAX};
+use lorelane_core::memory::{Category, LaneId, MemoryKind, NOTE_FOLDERS_MAX};
 use lorelane_core::path::RelPath;
 use lorelane_core::policy::DEFAULT_ROOT;
 use lorelane_core::secret_diff;
@@ -298,6 +298,10 @@ impl Lane {
                     continue;
                 }
             };
+            // In a folder of two lanes, each file is looked at by its own.
+            let is_anothers = |name: &str| {
+                self.id() == LaneId::Auto && name.ends_with(".md") && !self.dialect.is_memory_name(name)
+            };
             for DirEntry { name, kind } in listed {
                 if name.starts_with(".lorelane-") && name.ends_with(".tmp") {
                     found(
@@ -308,7 +312,7 @@ impl Lane {
                     let what =
                         format!("{} is nested too deeply, so nothing in it is read", joined(folder, &name));
                     found(what, &format!("notes can be at most {NOTE_FOLDERS_MAX} folders deep"));
-                } else if kind == disk::FileType::Symlink && !name.starts_with('.') {
+                } else if kind == disk::FileType::Symlink && !name.starts_with('.') && !is_anothers(&name) {
                     let what = format!("{} is a symbolic link, which is not followed", joined(folder, &name));
                     found(what, "replace it with what it points to");
                 }
@@ -643,7 +647,9 @@ fn check_reading(
         Some(_) => "fix it with `lorelane edit`, or by hand",
         None => "fix the file; it is ignored until then",
     };
-    for problem in &reading.problems {
+    // What Claude Code writes in its own files is not a fault of the store; `auto status` lists it.
+    let is_clients = reading.memory.as_ref().is_some_and(|memory| memory.address.is_auto());
+    for problem in reading.problems.iter().filter(|_| !is_clients) {
         found("file", format!("{path}: {}", problem.what), hint);
     }
     let Some(memory) = reading.memory.as_ref().filter(|_| secrets) else { return };

@@ -19,7 +19,9 @@ use crate::workspace::commit::warnings;
 use crate::workspace::lane::{Lane, LaneFiles};
 use crate::workspace::{Failure, MARKS_FILE};
 use lorelane_core::act::ActEntry;
+use lorelane_core::audit::{AuditedMemory, BrokenMemory};
 use lorelane_core::change::Notice;
+use lorelane_core::dialect::auto::{MEMORY_FILE, MemoryIndex};
 use lorelane_core::forget::{EraseMode, EraseRequest, Traces};
 use lorelane_core::guard::quarantine;
 use lorelane_core::mark::{self, Marks};
@@ -285,6 +287,14 @@ impl Maintenance<'_> {
         let places = lane.paths(&traces.addresses);
         let files: BTreeSet<RelPath> = places.iter().cloned().chain(lane.put_aside(&places)?).collect();
         let listed = lane.count_listed(&places);
+        let client_index = lane.client_index();
+        let without = |bytes: &[u8]| lane.without_links(bytes, traces);
+        // First, because the client may have changed it just now: then nothing is erased yet.
+        let linked = match (&client_index, writer) {
+            (Some(index), Some(writer)) => writer.erase_lines(index, &without)?,
+            (Some(index), None) => lane.read(index)?.map_or(0, |bytes| without(&bytes).1),
+            (None, _) => 0,
+        };
         let (in_lane, in_journal, in_marks) = lane.with_unwanted(traces, |unwanted| match writer {
             Some(writer) => Ok::<_, Failure>((
                 writer.erase_documents(&files)?,
@@ -305,6 +315,9 @@ impl Maintenance<'_> {
         let mut check = |place, path, did| checked.push(EraseCheck { place, path, did });
         let lane = &mut self.workspace.lanes[at];
         check("memories", lane.folder(""), removed(in_lane));
+        if let Some(index) = client_index {
+            check("lines of the client's index", lane.file(&index), removed(linked));
+        }
         check("log and undo", lane.log_place().join("blobs"), removed(in_journal));
         check("marks", lane.marks_place(), removed(in_marks));
         check("index", lane.index_file.clone(), lane.forget_in_index(&places, act));
@@ -332,6 +345,9 @@ impl Maintenance<'_> {
         }
         if let Some((map, lines)) = self.forget_in_act_map(traces, act) {
             check("act map", map, soft(lines));
+        }
+        for (file, lines) in self.forget_verdicts(traces, act) {
+            check("verdicts of audits", file, soft(lines));
         }
         check(
             "ledger",
@@ -372,6 +388,21 @@ impl Maintenance<'_> {
         });
         let erased = erased.map_err(|source| Failure::io("erase lines of", &map, source));
         Some((map, erased))
+    }
+
+    /// The same for the verdicts of the last audit, which have texts of the memory.
+    fn forget_verdicts(&self, traces: &Traces, act: EraseMode) -> Vec<(PathBuf, Result<usize, Failure>)> {
+        let disk = &*self.workspace.disk;
+        let Some(cache) = self.workspace.verdict_cache() else { return Vec::new() };
+        let address = |line: &str| AuditedMemory::parse(line).map(|memory| memory.address);
+        let address = |line: &str| address(line).or_else(|| Some(BrokenMemory::parse(line)?.address));
+        let is_of = |line: &str| address(line).is_some_and(|address| traces.own(&address));
+        let erase = |file: PathBuf| {
+            let erased = append_log::redact_lines(disk, &[&file], act, &is_of);
+            let erased = erased.map_err(|source| Failure::io("erase lines of", &file, source));
+            (file, erased)
+        };
+        cache.files().into_iter().filter(|file| disk.exists(file)).map(erase).collect()
     }
 
     /// The other lanes with a log: a reason or a mark there may name the memory.
@@ -493,9 +524,25 @@ impl Lane {
         ask(&ErasePredicate {
             is_path: &|path| self.whose(path).is_some_and(|address| traces.own(&address)),
             until_left: &|path| self.dialect.place(&traces.lost(&self.whose(path)?)?),
+            in_document: &|path, bytes| {
+                self.client_index().as_ref() == Some(path) && self.without_links(bytes, traces).1 > 0
+            },
             in_reason: &|reason| traces.are_told_in(reason),
             without: &|marks| mark::purged(marks, traces),
         })
+    }
+
+    /// The client's index, which has a line with title and description of each memory.
+    fn client_index(&self) -> Option<RelPath> {
+        if self.id() == LaneId::Auto { RelPath::parse(MEMORY_FILE).ok() } else { None }
+    }
+
+    /// A version of the client's index without the lines of a memory, and how many there were.
+    fn without_links(&self, bytes: &[u8], traces: &Traces) -> (Vec<u8>, usize) {
+        let is_of = |path: &RelPath| self.whose(path).is_some_and(|address| traces.own(&address));
+        let Ok(text) = std::str::from_utf8(bytes) else { return (bytes.to_vec(), 0) };
+        let (text, count) = MemoryIndex::parse(text).without_all(&is_of);
+        (text.into_bytes(), count)
     }
 
     pub(in crate::workspace) fn has_log(&self) -> bool {

@@ -21,7 +21,7 @@ use std::sync::Arc;
 /// Maintenance of a borrowed workspace.
 #[derive(Debug)]
 pub struct Maintenance<'w> {
-    workspace: &'w mut Workspace,
+    pub(in crate::workspace) workspace: &'w mut Workspace,
 }
 
 impl Workspace {

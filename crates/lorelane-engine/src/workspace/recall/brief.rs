@@ -1,8 +1,12 @@
 //! Reminders for a prompt, and the standing context that every session starts with.
 
 use crate::setup::is_trial;
+use crate::workspace::auto_memory::ClientContext;
 use crate::workspace::{Failure, Workspace};
-use lorelane_core::briefing::{Briefing, CurrentMemory, DropRule, ReminderRule, StandingContext};
+use lorelane_core::audit::CheckedClaim;
+use lorelane_core::briefing::{
+    Briefing, CurrentMemory, DropRule, FreshMemory, ReminderRule, StandingContext,
+};
 use lorelane_core::corpus::MemorySummary;
 use lorelane_core::ledger::{LedgerEvent, LedgerLine, still_in_context};
 use lorelane_core::memory::{Address, Category, Memory};
@@ -23,11 +27,13 @@ const KEYWORD_MAX: usize = 48;
 #[derive(Debug)]
 pub struct Reminders<'w> {
     pub(in crate::workspace) workspace: &'w mut Workspace,
+    /// What the client has loaded by itself.
+    context: ClientContext,
 }
 
 impl Workspace {
     pub fn reminders(&mut self) -> Reminders<'_> {
-        Reminders { workspace: self }
+        Reminders { workspace: self, context: ClientContext::default() }
     }
 }
 
@@ -51,9 +57,17 @@ pub struct WhyReport {
     pub since: Option<DropRule>,
     /// The memory that superseded it, if it does not hold any more.
     pub superseded_by: Option<Address>,
+    /// Its claims that the repository no longer confirms, the weightiest first.
+    pub broken: Vec<CheckedClaim>,
 }
 
 impl Reminders<'_> {
+    /// Reminders for this client: what it loads by itself is left out.
+    pub fn for_client(mut self, client: &str) -> Self {
+        self.context = ClientContext::of(&*self.workspace.disk, self.workspace.auto.as_ref(), client);
+        self
+    }
+
     /// The memories to inject into a prompt: relevant, allowed, new to the session, and read from their files now.
     pub fn brief(&mut self, prompt: &str, session: &str) -> Result<Briefing, Failure> {
         let already = still_in_context(&self.workspace.ledger().lines_of(session));
@@ -66,7 +80,11 @@ impl Reminders<'_> {
         }
         let query = Query::of_person(prompt, self.workspace.now);
         let near = self.near_prompt(&query)?;
-        Ok(self.rule().select(&query, near, already, |address| self.current(address)))
+        let (loaded, near): (Vec<Hit>, Vec<Hit>) =
+            near.into_iter().partition(|hit| self.context.has_hit(hit));
+        let mut briefing = self.rule().select(&query, near, already, |address| self.current(address));
+        briefing.left_out.extend(loaded.into_iter().map(|hit| (hit, DropRule::Loaded)));
+        Ok(briefing)
     }
 
     fn rule(&self) -> ReminderRule<'_> {
@@ -75,7 +93,9 @@ impl Reminders<'_> {
 
     fn current(&self, address: &Address) -> CurrentMemory {
         let loaded = self.workspace.load(address).ok()?;
-        Some((MemorySummary::of(&loaded.memory, &loaded.path), loaded.memory))
+        let broken = self.workspace.broken_claims().of(address, &loaded.revision);
+        let entry = MemorySummary::of(&loaded.memory, &loaded.path);
+        Some(FreshMemory { entry, memory: loaded.memory, broken })
     }
 
     /// The candidates for a prompt, best first: from recall, or with the scoring of the `claude-memory` scripts.
@@ -103,7 +123,8 @@ impl Reminders<'_> {
     pub fn standing(&mut self) -> Result<StandingContext, Failure> {
         self.workspace.refresh()?;
         let pinned = self.workspace.recent_marks().pinned;
-        let pinned = pinned.iter().take(PINNED_MAX).filter_map(|address| self.showable(address)).collect();
+        let pinned = pinned.iter().take(PINNED_MAX).filter(|address| !self.context.has(address));
+        let pinned = pinned.filter_map(|address| self.showable(address)).collect();
         let last_session = self
             .workspace
             .lanes
@@ -132,7 +153,7 @@ impl Reminders<'_> {
     }
 
     fn showable(&self, address: &Address) -> Option<Memory> {
-        self.rule().may_show(self.current(address)).ok().map(|(_, memory)| memory)
+        self.rule().may_show(self.current(address)).ok().map(|fresh| fresh.memory)
     }
 
     /// Appends a line to the ledger. A prompt gets one even if nothing was injected, so that `why` can explain it.
@@ -144,6 +165,7 @@ impl Reminders<'_> {
     /// Why a memory was shown, or the first rule that dropped it, at the last prompt in the ledger that has it.
     pub fn why(&mut self, address: &Address) -> Result<WhyReport, Failure> {
         let superseded_by = self.workspace.files().successor(address);
+        let broken = self.broken(address);
         let mut lines = self.workspace.ledger().lines();
         if let Some(known) = lines.iter().position(|line| line.mentions(address)) {
             let line = lines.swap_remove(known);
@@ -151,13 +173,27 @@ impl Reminders<'_> {
             let fate = left.map_or(ReminderOutcome::Shown, |left| ReminderOutcome::Dropped(left.rule));
             let since =
                 self.rule().may_show(self.current(address)).err().filter(|_| fate == ReminderOutcome::Shown);
-            return Ok(WhyReport { line: Some(line), hit: None, outcome: fate, since, superseded_by });
+            return Ok(WhyReport {
+                line: Some(line),
+                hit: None,
+                outcome: fate,
+                since,
+                superseded_by,
+                broken,
+            });
         }
         // A session start has no query: only a prompt can be asked again.
         let line = lines.into_iter().find(|line| line.event == LedgerEvent::Prompt);
         let prompt = line.as_ref().map_or("", |line| line.query.as_str());
         let (hit, fate) = self.asked_again(prompt, address)?;
-        Ok(WhyReport { line, hit, outcome: fate, since: None, superseded_by })
+        Ok(WhyReport { line, hit, outcome: fate, since: None, superseded_by, broken })
+    }
+
+    fn broken(&self, address: &Address) -> Vec<CheckedClaim> {
+        let broken = self.current(address).and_then(|fresh| fresh.broken);
+        let mut claims = broken.map(|broken| broken.claims).unwrap_or_default();
+        claims.sort_by_key(|claim| std::cmp::Reverse(claim.place));
+        claims
     }
 
     /// Runs a prompt again with the current store and settings: the ledger has only its candidates.

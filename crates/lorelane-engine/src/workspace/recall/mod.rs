@@ -76,7 +76,7 @@ impl SearchDepth {
 pub(in crate::workspace) struct SearchContext {
     pub(in crate::workspace) asked: AnalyzedQuery,
     statistics: Statistics,
-    pub(in crate::workspace) considered: Vec<Candidate>,
+    pub(in crate::workspace) candidates: Vec<Candidate>,
     /// Names the successors of hits.
     marks: Marks,
     /// The index row of each candidate, in the same order.
@@ -99,8 +99,8 @@ impl SearchContext {
         limit: usize,
         grouping: ResultMode,
     ) -> SearchResults {
-        let SearchContext { asked, statistics, considered, marks, .. } = self;
-        let mut results = recall::rank(query, asked, statistics, considered, weights, grouping, limit);
+        let SearchContext { asked, statistics, candidates, marks, .. } = self;
+        let mut results = recall::rank(query, asked, statistics, candidates, weights, grouping, limit);
         for hit in &mut results.hits {
             if hit.not_current.is_some() || hit.status != Status::Active {
                 hit.superseded_by = marks.successor(&hit.address).cloned();
@@ -141,16 +141,16 @@ impl Recall<'_> {
     /// The memories nearest to a prompt, the most relevant first, without a relevance floor. Those at least this
     /// relevant are compared with their files, because a file that was edited in place may say something else now.
     pub(in crate::workspace) fn near(&mut self, query: &Query, least: f32) -> Result<Vec<Hit>, Failure> {
-        let mut inquiry = self.search_context(query, SearchDepth::Reminder)?;
-        let chosen = |inquiry: &SearchContext, weights: &Weights| {
-            inquiry.chosen(query, weights, NEAR_MAX, ResultMode::Everything).hits
+        let mut context = self.search_context(query, SearchDepth::Reminder)?;
+        let chosen = |context: &SearchContext, weights: &Weights| {
+            context.chosen(query, weights, NEAR_MAX, ResultMode::Everything).hits
         };
-        let mut hits = chosen(&inquiry, &self.workspace.weights);
+        let mut hits = chosen(&context, &self.workspace.weights);
         let is_likely = |hit: &Hit| hit.relevance.as_ref().is_some_and(|relevance| relevance.chance >= least);
         let likely = hits.iter().take_while(|hit| is_likely(hit)).count();
-        if self.refresh_hits(query, &mut inquiry, &hits[..likely]).0 {
+        if self.refresh_hits(query, &mut context, &hits[..likely]).0 {
             hits.truncate(likely);
-            let current = chosen(&inquiry, &self.workspace.weights);
+            let current = chosen(&context, &self.workspace.weights);
             // A file that is gone or retired stays in the list: the rule of reminders says why it is not shown.
             hits.retain(|hit| current.iter().all(|other| other.address != hit.address));
             hits.extend(current);
@@ -160,23 +160,23 @@ impl Recall<'_> {
 
     /// The evidence for each candidate of a prompt, for measuring.
     pub fn evidence(&mut self, query: &Query) -> Result<Vec<(Address, Evidence)>, Failure> {
-        let SearchContext { asked, statistics, considered, .. } =
+        let SearchContext { asked, statistics, candidates, .. } =
             self.search_context(query, SearchDepth::Reminder)?;
-        let scores = recall::score::score(&asked, &statistics, &considered, &self.workspace.weights);
-        let addresses = considered.into_iter().map(|candidate| candidate.entry.address);
+        let scores = recall::score::score(&asked, &statistics, &candidates, &self.workspace.weights);
+        let addresses = candidates.into_iter().map(|candidate| candidate.entry.address);
         Ok(addresses.zip(scores.evidence).collect())
     }
 
     /// The memory that covers most of a text, if that is enough to be about the same subject.
     pub(in crate::workspace) fn same_subject(&mut self, query: &Query) -> Result<Option<Hit>, Failure> {
-        let mut inquiry = self.search_context(query, SearchDepth::Reminder)?;
-        let same = |inquiry: &SearchContext| {
-            let SearchContext { asked, statistics, considered, .. } = inquiry;
-            recall::same_subject(query, asked, statistics, considered, &self.workspace.weights)
+        let mut context = self.search_context(query, SearchDepth::Reminder)?;
+        let same = |context: &SearchContext| {
+            let SearchContext { asked, statistics, candidates, .. } = context;
+            recall::same_subject(query, asked, statistics, candidates, &self.workspace.weights)
         };
-        let found = same(&inquiry);
-        let (differs, _) = self.refresh_hits(query, &mut inquiry, found.as_slice());
-        Ok(if differs { same(&inquiry) } else { found })
+        let found = same(&context);
+        let (differs, _) = self.refresh_hits(query, &mut context, found.as_slice());
+        Ok(if differs { same(&context) } else { found })
     }
 
     fn answer(
@@ -185,17 +185,22 @@ impl Recall<'_> {
         limit: usize,
         grouping: ResultMode,
     ) -> Result<SearchResults, Failure> {
-        let mut inquiry = self.search_context(query, SearchDepth::Search)?;
-        self.rerank(query, &mut inquiry, grouping)?;
-        let chosen = inquiry.chosen(query, &self.workspace.weights, limit, grouping);
+        let mut context = self.search_context(query, SearchDepth::Search)?;
+        self.rerank(query, &mut context, grouping)?;
+        let chosen = context.chosen(query, &self.workspace.weights, limit, grouping);
         // The index lags behind a file that was edited in place, so each hit is read from its file. If one
         // differs, the candidates are ranked again.
-        let (differs, unreadable) = self.refresh_hits(query, &mut inquiry, &chosen.hits);
+        let (differs, unreadable) = self.refresh_hits(query, &mut context, &chosen.hits);
         // A scan, because that is how the index learns of changes that others made.
         for lane in unreadable {
             self.workspace.lanes[lane].scan()?;
         }
-        Ok(if differs { inquiry.chosen(query, &self.workspace.weights, limit, grouping) } else { chosen })
+        let mut results =
+            if differs { context.chosen(query, &self.workspace.weights, limit, grouping) } else { chosen };
+        for hit in &mut results.hits {
+            hit.broken = self.workspace.broken_mark(&hit.address);
+        }
+        Ok(results)
     }
 
     /// The files that a query names and that cannot be read as a memory, with the reason: a record in a git
@@ -246,23 +251,23 @@ impl Recall<'_> {
         });
         // Candidates with equal scores keep this order, whatever order the index returned them in.
         found.sort_unstable_by(|(_, a), (_, b)| a.entry.address.cmp(&b.entry.address));
-        let (considered, origins) = found
+        let (candidates, origins) = found
             .into_iter()
             .map(|(lane, CandidateRow { id, entry, doc, digest, .. })| {
                 let pinned = marks.pinned.contains(&entry.address);
                 (Candidate { entry, doc, second: Vec::new(), pinned }, IndexRef { lane, id, digest })
             })
             .unzip();
-        Ok(SearchContext { asked, statistics, considered, marks, origins })
+        Ok(SearchContext { asked, statistics, candidates, marks, origins })
     }
 
     /// The doc frequency of each query term.
     fn doc_freqs(&mut self, asked: &AnalyzedQuery) -> Result<Vec<u64>, Failure> {
-        let mut holding = vec![0; asked.terms.len()];
+        let mut doc_freqs = vec![0; asked.terms.len()];
         for lane in &mut self.workspace.lanes {
-            add(&mut holding, &lane.with_candidates(|index| index.doc_freqs(asked))?);
+            add(&mut doc_freqs, &lane.with_candidates(|index| index.doc_freqs(asked))?);
         }
-        Ok(holding)
+        Ok(doc_freqs)
     }
 
     /// The candidates of all lanes, with statistics of them as one corpus.
@@ -290,12 +295,12 @@ impl Recall<'_> {
     fn respelled(
         &mut self,
         asked: &AnalyzedQuery,
-        holding: &[u64],
+        doc_freqs: &[u64],
         languages: &[Language],
         effort: SpellingEffort,
     ) -> Result<Option<AnalyzedQuery>, Failure> {
         let table = Table::built_in();
-        let mut unknown = asked.unknown(holding);
+        let mut unknown = asked.unknown(doc_freqs);
         unknown.truncate(effort.words_max());
         let respellings = asked.respellings(&unknown, effort, languages, &table);
         if respellings.is_empty() {
@@ -304,11 +309,11 @@ impl Recall<'_> {
         let mut terms: Vec<Term> = respellings.iter().flat_map(|one| one.terms()).collect();
         terms.sort_unstable();
         terms.dedup();
-        let mut holding = vec![0; terms.len()];
+        let mut doc_freqs = vec![0; terms.len()];
         for lane in &mut self.workspace.lanes {
-            add(&mut holding, &lane.with_candidates(|index| index.term_freqs(&terms))?);
+            add(&mut doc_freqs, &lane.with_candidates(|index| index.term_freqs(&terms))?);
         }
-        let of = |term: Term| terms.binary_search(&term).map_or(0, |at| holding[at]);
+        let of = |term: Term| terms.binary_search(&term).map_or(0, |at| doc_freqs[at]);
         Ok(asked.respelled(respellings, of, languages, &table))
     }
 
@@ -317,21 +322,21 @@ impl Recall<'_> {
     fn refresh_hits(
         &self,
         query: &Query,
-        inquiry: &mut SearchContext,
+        context: &mut SearchContext,
         hits: &[Hit],
     ) -> (bool, BTreeSet<LaneId>) {
         let (mut differs, mut unreadable) = (false, BTreeSet::new());
-        for (considered, origin) in inquiry.considered.iter_mut().zip(&inquiry.origins) {
-            if !hits.iter().any(|hit| hit.address == considered.entry.address) {
+        for (candidate, origin) in context.candidates.iter_mut().zip(&context.origins) {
+            if !hits.iter().any(|hit| hit.address == candidate.entry.address) {
                 continue;
             }
-            let Some(lane) = self.workspace.lanes.of(&considered.entry.address) else { continue };
+            let Some(lane) = self.workspace.lanes.of(&candidate.entry.address) else { continue };
             // Nearly all files are unchanged, and a digest tells that without parsing them.
-            let bytes = lane.read(&considered.entry.path).ok().flatten();
+            let bytes = lane.read(&candidate.entry.path).ok().flatten();
             if bytes.as_ref().is_some_and(|bytes| index::digest(bytes) == origin.digest) {
                 continue;
             }
-            let said = lane.load(&considered.entry.address).ok().map(|loaded| {
+            let said = lane.load(&candidate.entry.address).ok().map(|loaded| {
                 let written = lane.seen(&loaded.path).map(|seen| index::written(seen.mtime_ns));
                 let entry = MemorySummary { written, ..MemorySummary::of(&loaded.memory, &loaded.path) };
                 (entry, MemoryFile { document: loaded.document, memory: loaded.memory, has_problems: false })
@@ -343,11 +348,11 @@ impl Recall<'_> {
                 Some((entry, said)) => {
                     let doc = lane.doc_entry(&said).to_bytes();
                     // The model's embeddings are of the old text.
-                    *considered = Candidate { entry, doc, second: Vec::new(), pinned: considered.pinned };
+                    *candidate = Candidate { entry, doc, second: Vec::new(), pinned: candidate.pinned };
                     differs = true;
                 }
                 None => {
-                    considered.doc.clear();
+                    candidate.doc.clear();
                     differs = true;
                 }
             }

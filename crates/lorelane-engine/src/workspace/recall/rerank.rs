@@ -71,31 +71,31 @@ impl Recall<'_> {
     pub(in crate::workspace) fn rerank(
         &mut self,
         query: &Query,
-        inquiry: &mut SearchContext,
+        context: &mut SearchContext,
         grouping: ResultMode,
     ) -> Result<bool, Failure> {
         let Some(model) = self.workspace.model.clone() else { return Ok(false) };
-        let best = inquiry.chosen(query, &self.workspace.weights, REORDERED, grouping).hits;
+        let best = context.chosen(query, &self.workspace.weights, REORDERED, grouping).hits;
         if best.is_empty() {
             return Ok(false);
         }
         let addresses: BTreeSet<_> =
             best.iter().flat_map(|hit| std::iter::once(&hit.address).chain(&hit.same)).collect();
         for lane in &mut self.workspace.lanes {
-            let places: Vec<usize> = (0..inquiry.considered.len())
+            let places: Vec<usize> = (0..context.candidates.len())
                 .filter(|place| {
-                    inquiry.origins[*place].lane == lane.id()
-                        && addresses.contains(&inquiry.considered[*place].entry.address)
+                    context.origins[*place].lane == lane.id()
+                        && addresses.contains(&context.candidates[*place].entry.address)
                 })
                 .collect();
-            let ids: Vec<i64> = places.iter().map(|place| inquiry.origins[*place].id).collect();
+            let ids: Vec<i64> = places.iter().map(|place| context.origins[*place].id).collect();
             let said = lane.with_index(|index| index.embeddings(model.id(), &ids))?;
-            places.into_iter().zip(said).for_each(|(place, said)| inquiry.considered[place].second = said);
+            places.into_iter().zip(said).for_each(|(place, said)| context.candidates[place].second = said);
         }
-        if inquiry.considered.iter().all(|considered| considered.second.is_empty()) {
+        if context.candidates.iter().all(|candidate| candidate.second.is_empty()) {
             return Ok(false);
         }
-        inquiry.asked.second = model.embed(&cut(inquiry.asked.said(), QUESTION_MAX));
-        Ok(inquiry.asked.second.is_some())
+        context.asked.second = model.embed(&cut(context.asked.said(), QUESTION_MAX));
+        Ok(context.asked.second.is_some())
     }
 }

@@ -7,7 +7,7 @@ use lorelane_core::recall::Query;
 use lorelane_core::time::{TimeFault, Timestamp};
 
 pub(super) const TYPES: &[&str] = &["plan", "journal", "fact", "observation", "reflection"];
-pub(super) const LANES: &[&str] = &["records", "notes"];
+pub(super) const LANES: &[&str] = &["records", "notes", "auto"];
 
 /// Restricts a query to a lane, to categories and to note types, each given as one name or as a list.
 pub(super) fn kinds(arguments: &Arguments, query: &mut Query) {

@@ -177,7 +177,11 @@ fn update(call: &ToolCall<'_>, workspace: &mut Workspace, typed: &str) -> Result
         let because = because(call, &format!("supersede {old} by {address}"));
         return Ok(Plan { changes, because });
     }
-    let draft = if address.is_note() { note_draft(call, &address)? } else { record_draft(call, &address)? };
+    let draft = if address.category().is_none() {
+        note_draft(call, &address)?
+    } else {
+        record_draft(call, &address)?
+    };
     let because = because(call, &format!("update {address}"));
     changes.push(Change::Revise { address, expects, draft });
     Ok(Plan { changes, because })
