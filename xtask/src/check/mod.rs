@@ -83,7 +83,7 @@ type Outcome = Result<String, Failure>;
 
 pub fn command(args: Args) -> Result<bool, Failure> {
     args.finish()?;
-    let ci = std::env::var("CI").is_ok_and(|value| value == "true");
+    let ci = ci();
     let mut not_run = Vec::new();
     for step in STEPS {
         if let Some(missing) = step.needs.and_then(|tool| tool.missing(ci)) {
@@ -102,6 +102,10 @@ pub fn command(args: Args) -> Result<bool, Failure> {
         return Ok(false);
     }
     Ok(true)
+}
+
+fn ci() -> bool {
+    std::env::var("CI").is_ok_and(|value| value == "true")
 }
 
 /// Announces and runs one step, and prints its time. Returns whether it passed.
@@ -142,6 +146,10 @@ fn cargo(args: &[&str], env: &[(&str, &str)], output_to: fn() -> Stdio) -> Outco
     command.args(args).envs(env.iter().copied());
     // The fuzz targets are a separate workspace, which would build into a separate folder.
     command.env("CARGO_TARGET_DIR", repo::target_folder());
+    // A clean checkout is built once: what incremental builds keep would only fill the disk.
+    if ci() {
+        command.env("CARGO_INCREMENTAL", "0");
+    }
     command.stdin(Stdio::null()).stdout(output_to()).stderr(output_to());
     let child = command.spawn().map_err(|error| Failure::new(format!("cannot run `{call}`: {error}")))?;
     let output =
