@@ -46,6 +46,8 @@ impl CandidateLimits {
     /// Reading candidates is a third of the prompt hook. On the dev set of reminders, half of them give the same
     /// figures.
     pub const REMINDER: CandidateLimits = CandidateLimits { by_terms: 40, by_meaning: 20, by_names: 10 };
+    /// What says the same has the same words.
+    pub const COMPARISON: CandidateLimits = CandidateLimits { by_terms: 10, by_meaning: 0, by_names: 0 };
 }
 
 /// The candidates for a query, with statistics.

@@ -238,9 +238,9 @@ impl Index {
                 break;
             }
         }
-        let apart = self.apart(&asked.vector, last)?;
-        let named = self
-            .score_upper_bound(filter, by_names)?
+        let apart = if by_meaning == 0 { Vec::new() } else { self.apart(&asked.vector, last)? };
+        let named = if by_names == 0 { Vec::new() } else { self.score_upper_bound(filter, by_names)? };
+        let named = named
             .into_iter()
             .filter_map(|(id, bound)| Some((bound as f32, u32::try_from(id).ok()?)))
             .collect();

@@ -290,8 +290,8 @@ impl SessionCapture<'_> {
     fn relation(&mut self, item: &CapturedItem) -> Result<MemoryRelation, Failure> {
         let mut query = Query::new(&item.words(), self.workspace.now);
         query.categories = Category::ALL.to_vec();
-        // As deep as a reminder: an agent waits. The files are read below.
-        let hits = self.workspace.recall().near(&query, f32::INFINITY)?;
+        // The files are read below.
+        let hits = self.workspace.recall().sharing_words(&query)?;
         let current = hits.iter().filter(|hit| hit.not_current.is_none()).take(RELATED_MAX);
         let loaded = current.filter_map(|hit| self.workspace.load(&hit.address).ok());
         let text = |memory: &Memory| format!("{}\n{}", memory.title, memory.body.statement());

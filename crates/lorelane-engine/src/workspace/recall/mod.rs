@@ -51,6 +51,8 @@ impl Workspace {
 /// How far a search goes: a hook at every prompt has less time than a search.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum SearchDepth {
+    /// For what says the same in nearly the same words.
+    Comparison,
     Reminder,
     Search,
 }
@@ -58,6 +60,7 @@ enum SearchDepth {
 impl SearchDepth {
     fn limits(self) -> CandidateLimits {
         match self {
+            SearchDepth::Comparison => CandidateLimits::COMPARISON,
             SearchDepth::Reminder => CandidateLimits::REMINDER,
             SearchDepth::Search => CandidateLimits::SEARCH,
         }
@@ -68,6 +71,7 @@ impl SearchDepth {
         match self {
             SearchDepth::Search if !is_long => &[SpellingEffort::KnownWords, SpellingEffort::AllWords],
             SearchDepth::Reminder | SearchDepth::Search => &[SpellingEffort::KnownWords],
+            SearchDepth::Comparison => &[],
         }
     }
 }
@@ -156,6 +160,12 @@ impl Recall<'_> {
             hits.extend(current);
         }
         Ok(hits)
+    }
+
+    /// The memories that share most words with a statement, as the index has them.
+    pub(in crate::workspace) fn sharing_words(&mut self, query: &Query) -> Result<Vec<Hit>, Failure> {
+        let context = self.search_context(query, SearchDepth::Comparison)?;
+        Ok(context.chosen(query, &self.workspace.weights, NEAR_MAX, ResultMode::Everything).hits)
     }
 
     /// The evidence for each candidate of a prompt, for measuring.
