@@ -1,7 +1,11 @@
 //! What was found worth saving in one session: the words, and where they are in the transcript.
 
+mod destination;
+mod extract;
 mod rejected;
 
+pub use destination::Destination;
+pub use extract::SessionExtractor;
 pub use rejected::{RejectedStatement, RejectedStatements};
 
 use crate::conversation::{Conversation, TranscriptPosition};
@@ -10,7 +14,9 @@ use crate::forget::Traces;
 use crate::json::{self, Json, JsonFormat, lenient};
 use crate::memory::Category;
 use crate::secret;
-use crate::statements::{ScoredStatement, StatementContext, StatementFeature, StatementKind, context_of};
+use crate::statements::{
+    ScoredStatement, StatementContext, StatementFeature, StatementForm, StatementKind, context_of,
+};
 use crate::text::fold;
 use crate::time::{DAY, Timestamp};
 use serde::{Deserialize, Serialize};
@@ -65,6 +71,9 @@ pub struct CapturedItem {
     /// `None` for a session summary, and for what an older version captured.
     #[serde(default, deserialize_with = "lenient::or_default", skip_serializing_if = "Option::is_none")]
     pub kind: Option<StatementKind>,
+    /// What else it is, if `extract` found it.
+    #[serde(default, deserialize_with = "lenient::or_default", skip_serializing_if = "Option::is_none")]
+    pub form: Option<StatementForm>,
     pub score: f64,
     /// The words of the statement.
     #[serde(deserialize_with = "lenient::items_if_list")]
@@ -81,6 +90,9 @@ pub struct CapturedItem {
     /// When it was captured. `None` for what an older version captured.
     #[serde(default, deserialize_with = "lenient::or_default", skip_serializing_if = "Option::is_none")]
     pub since: Option<Timestamp>,
+    /// When it was said, if that was earlier.
+    #[serde(default, deserialize_with = "lenient::or_default", skip_serializing_if = "Option::is_none")]
+    pub said: Option<Timestamp>,
     /// Whether the request to the agent quoted it.
     #[serde(default, deserialize_with = "lenient::or_default", skip_serializing_if = "is_false")]
     pub asked: bool,
@@ -142,7 +154,22 @@ impl Capture {
     }
 
     /// The items that are not in this capture yet, settled or not: the same words are one finding.
-    pub fn news(&self, mut items: Vec<CapturedItem>) -> Vec<CapturedItem> {
+    pub fn news(&self, items: Vec<CapturedItem>) -> Vec<CapturedItem> {
+        let mut items = self.unknown(items);
+        let room = OPEN_MAX.saturating_sub(self.open_items().count());
+        if items.len() > room {
+            let order = |one: &CapturedItem, other: &CapturedItem| other.score.total_cmp(&one.score);
+            let mut best: Vec<CapturedItem> = items.clone();
+            best.sort_by(order);
+            // What the user asked to remember always waits.
+            let worst = best.get(room).map_or(f64::INFINITY, |item| item.score);
+            items.retain(|item| item.score > worst || item.is_request());
+        }
+        items
+    }
+
+    /// The same, however many they are.
+    pub fn unknown(&self, mut items: Vec<CapturedItem>) -> Vec<CapturedItem> {
         let same = |old: &CapturedItem, new: &CapturedItem| {
             old.origin.words == new.origin.words
                 && (old.category == new.category || (old.kind.is_some() && new.kind.is_some()))
@@ -152,15 +179,6 @@ impl Capture {
         let is_summary = |item: &CapturedItem| item.category == Category::SessionSummary;
         if self.items.iter().any(is_summary) {
             items.retain(|item| !is_summary(item));
-        }
-        let room = OPEN_MAX.saturating_sub(self.open_items().count());
-        if items.len() > room {
-            let order = |one: &CapturedItem, other: &CapturedItem| other.score.total_cmp(&one.score);
-            let mut best: Vec<CapturedItem> = items.clone();
-            best.sort_by(order);
-            // What the user asked to remember always waits.
-            let worst = best.get(room).map_or(f64::INFINITY, |item| item.score);
-            items.retain(|item| item.score > worst || item.is_request());
         }
         items
     }
@@ -289,6 +307,7 @@ impl CapturedItem {
             number: 0,
             category,
             kind: None,
+            form: None,
             score: 0.0,
             snippets,
             excerpt,
@@ -296,6 +315,7 @@ impl CapturedItem {
             evidence: Vec::new(),
             origin,
             since: None,
+            said: None,
             asked: false,
             settled: false,
         }
@@ -336,6 +356,15 @@ impl CapturedItem {
         self.kind.map_or(self.category.name(), StatementKind::name)
     }
 
+    /// The form, or the kind.
+    pub fn form_name(&self) -> &'static str {
+        match self.form {
+            // The question and its answer are a decision.
+            None | Some(StatementForm::Answer) => self.kind_name(),
+            Some(form) => form.name(),
+        }
+    }
+
     /// Whether the user asked to remember it.
     pub fn is_request(&self) -> bool {
         self.kind.is_some() && self.score >= 1.0
@@ -353,7 +382,7 @@ impl CapturedItem {
 
     /// When it was said, as far as we know.
     pub fn date(&self, captured: Timestamp) -> String {
-        self.since.unwrap_or(captured).date()
+        self.said.or(self.since).unwrap_or(captured).date()
     }
 
     fn settle(&mut self) {

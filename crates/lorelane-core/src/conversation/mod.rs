@@ -4,8 +4,10 @@
 //! whole conversation, hook feedback, summaries, and what lorelane itself injected. Capturing from any of these
 //! would save what is already known.
 
+mod answers;
 mod position;
 
+pub use answers::AnsweredQuestion;
 pub use position::TranscriptPosition;
 
 use crate::json::{Json, Object};

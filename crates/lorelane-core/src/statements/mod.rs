@@ -7,6 +7,7 @@ mod cut;
 mod explicit;
 mod features;
 mod fitted;
+mod forms;
 mod lexicon;
 mod model;
 mod print;
@@ -14,6 +15,7 @@ mod runbook;
 mod words;
 
 pub use features::{FEATURES, FeatureFamily, FeatureValues, StatementFeature};
+pub use forms::{StatementForm, detect_forms, is_passing, is_standing_rule};
 pub use model::{LinearModel, StatementWeights};
 pub use print::StatementPrint;
 
