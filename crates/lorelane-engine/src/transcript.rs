@@ -1,14 +1,16 @@
-//! Reads a client's transcript from its end.
+//! Reads a client's transcript from its end, or as a whole from its start.
 //!
 //! A session's file grows to hundreds of megabytes, and the agent waits for the stop hook. So the file is read
-//! backwards in pieces until there are enough messages, and most lines are skipped without being parsed.
+//! backwards in pieces until there are enough messages, and most lines are skipped without being parsed. `extract` has
+//! more time and reads everything, piece by piece.
 
 use crate::disk::{Disk, LinkPolicy, RandomAccessFile, RealDisk};
 use crate::env::{Env, Var};
+use lorelane_core::capture::SessionExtractor;
 use lorelane_core::conversation::{
     Attendance, Conversation, ReverseReader, TranscriptFormat, TranscriptPosition,
 };
-use memchr::memrchr;
+use memchr::{memchr, memrchr};
 use std::io;
 use std::path::{Path, PathBuf};
 
@@ -67,6 +69,99 @@ pub fn attendance(
         }
     }
     Ok(None)
+}
+
+/// What of a transcript was read.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct TranscriptLines {
+    /// Lines that can have something of user or agent.
+    pub read: usize,
+    /// Of these, lines that are too long, cut off or not UTF-8.
+    pub skipped: usize,
+}
+
+/// Reads a whole transcript, from its start. A file that shrinks meanwhile ends early.
+pub fn read_all(
+    disk: &dyn Disk,
+    path: &Path,
+    extractor: &mut SessionExtractor,
+) -> io::Result<TranscriptLines> {
+    let mut file = disk.open(path, LinkPolicy::Refused)?;
+    let size = file.size()?;
+    let mut lines = LinesFromStart {
+        extractor,
+        number: 1,
+        tail: Vec::new(),
+        is_long: false,
+        counts: TranscriptLines::default(),
+    };
+    let mut at = 0;
+    while at < size {
+        let piece = match file.read_at(at, (size - at).min(FORWARD_PIECE) as usize) {
+            Err(fault) if fault.kind() == io::ErrorKind::UnexpectedEof => break,
+            piece => piece?,
+        };
+        at += piece.len() as u64;
+        lines.add(&piece);
+    }
+    lines.end_line(&[]);
+    Ok(lines.counts)
+}
+
+const FORWARD_PIECE: u64 = 256 << 10;
+
+/// Cuts pieces of a file into lines, and passes on those that are wanted.
+#[derive(Debug)]
+struct LinesFromStart<'e> {
+    extractor: &'e mut SessionExtractor,
+    number: u64,
+    /// The beginning of a line whose end is in a later piece.
+    tail: Vec<u8>,
+    /// Whether that line is too long to be kept.
+    is_long: bool,
+    counts: TranscriptLines,
+}
+
+impl LinesFromStart<'_> {
+    fn add(&mut self, piece: &[u8]) {
+        let mut rest = piece;
+        while let Some(end) = memchr(b'\n', rest) {
+            self.end_line(&rest[..end]);
+            rest = &rest[end + 1..];
+        }
+        self.is_long |= self.tail.len() + rest.len() > LINE_MAX;
+        if self.is_long {
+            self.tail = Vec::new();
+        } else {
+            self.tail.extend_from_slice(rest);
+        }
+    }
+
+    /// The line that ends with these bytes.
+    fn end_line(&mut self, end: &[u8]) {
+        let tail = std::mem::take(&mut self.tail);
+        if std::mem::take(&mut self.is_long) || tail.len() + end.len() > LINE_MAX {
+            self.counts.read += 1;
+            self.counts.skipped += 1;
+        } else if tail.is_empty() {
+            self.read_line(end);
+        } else {
+            self.read_line(&[tail.as_slice(), end].concat());
+        }
+        self.number += 1;
+    }
+
+    fn read_line(&mut self, line: &[u8]) {
+        if !self.extractor.wants(line) {
+            return;
+        }
+        self.counts.read += 1;
+        let is_whole = line.trim_ascii_end().ends_with(b"}");
+        match std::str::from_utf8(line) {
+            Ok(line) if is_whole => self.extractor.add(self.number, line),
+            _ => self.counts.skipped += 1,
+        }
+    }
 }
 
 fn open(path: &Path, folders: &[PathBuf]) -> io::Result<LinesFromEnd> {

@@ -123,10 +123,8 @@ fn form_of(candidate: &StatementCandidate) -> Option<StatementForm> {
 /// Whether it sets one thing above another: "prefer X over Y", "rather X than Y", "X matters more than Y".
 fn is_comparison(text: &str) -> bool {
     cut(text).statements.iter().flat_map(|statement| &statement.sentences).any(|sentence| {
-        let words: Vec<String> =
-            SentenceWords::new(&text[sentence.clone()]).iter().map(str::to_owned).collect();
-        let words: Vec<&str> = words.iter().map(String::as_str).collect();
-        compares(&words)
+        let sentence = SentenceWords::new(&text[sentence.clone()]);
+        compares(&sentence.hashed().map(|(word, _)| word).collect::<Vec<_>>())
     })
 }
 

@@ -24,8 +24,9 @@ pub use act::ToolCall;
 pub use audit::{AuditReport, AuditScope, BrokenMention, CheckReport, CheckScope, MemoryAudit};
 pub use auto_memory::{AutoMemory, IndexSize, TidyReport, open_for_auto};
 pub use capture::{
-    AskPolicy, ConsolidationReport, DraftRequest, InboxAction, InboxEntry, ItemOutcome, ItemResult,
-    SessionCapture, StopContext, StopRequest, Task, TranscriptSource, Turn,
+    AskPolicy, ConsolidationReport, DraftRequest, ExtractReport, ExtractedItem, InboxAction, InboxEntry,
+    ItemOutcome, ItemResult, LeftOut, SessionCapture, SessionChoice, SessionChoiceError, SessionFile,
+    StopContext, StopRequest, Task, TranscriptSource, Turn, UnreadSession,
 };
 pub use commit::{Changes, LaneLogEntry, NoteMerge, NotesMove};
 pub use files::Files;

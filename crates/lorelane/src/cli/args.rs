@@ -5,9 +5,9 @@
 
 use super::{
     append, archive, audit, auto, bench, candidate, check, compat, completions, config, confirm, consolidate,
-    create, doctor, duplicates, edit, forget, gc, graph, hook, inbox, init, links, list, log, mcp, merge,
-    model, notes, pin, reindex, reject, related, restore, retire, search, setup, show, status, supersede,
-    tour, trust, undo, unpin, update, why,
+    create, doctor, duplicates, edit, extract, forget, gc, graph, hook, inbox, init, links, list, log, mcp,
+    merge, model, notes, pin, reindex, reject, related, restore, retire, search, setup, show, status,
+    supersede, tour, trust, undo, unpin, update, why,
 };
 use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
 use std::ffi::OsString;
@@ -39,8 +39,8 @@ pub const GROUPS: [(&str, &[&str]); 4] = [
     (
         "Everyday",
         &[
-            "init", "tour", "create", "show", "edit", "update", "list", "search", "inbox", "links",
-            "related", "pin", "unpin", "why", "audit", "check", "confirm",
+            "init", "tour", "create", "show", "edit", "update", "list", "search", "inbox", "extract",
+            "links", "related", "pin", "unpin", "why", "audit", "check", "confirm",
         ],
     ),
     (
@@ -124,6 +124,7 @@ pub enum Command {
     #[command(subcommand)]
     Consolidate(consolidate::ConsolidateCommand),
     Inbox(inbox::InboxArgs),
+    Extract(extract::ExtractArgs),
     Candidate(candidate::CandidateArgs),
     Compat(compat::CompatArgs),
     Completions(completions::CompletionsArgs),

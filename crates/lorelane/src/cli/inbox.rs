@@ -1,6 +1,7 @@
 //! `inbox`: what sessions left to decide.
 
 use super::consolidate::print_results;
+use super::extract::place_of;
 use super::shared_args::ChangeArgs;
 use super::{CliError, CliResult, Exit, Session, draft, output};
 use crate::view::{CommitView, InboxDoneView, InboxView};
@@ -223,7 +224,7 @@ fn section(entry: &InboxEntry, explain: bool) -> String {
     let mut text = format!(
         "{}. {}, {}, score {:.2} ({client} session {}, {place})\n",
         item.number,
-        item.kind_name(),
+        item.form_name(),
         item.date(*at),
         item.score,
         cut(&one_line(session), 40),
@@ -235,6 +236,9 @@ fn section(entry: &InboxEntry, explain: bool) -> String {
     if let Some(old) = &entry.supersedes {
         let _ = writeln!(text, "           and supersedes {old}, which it seems to contradict");
     }
+    if !entry.destination.is_memory() {
+        let _ = writeln!(text, "   belongs in {}", place_of(entry.destination));
+    }
     if !repeats.is_empty() {
         let _ = writeln!(text, "   said again {}", output::count(repeats.len(), "time", "times"));
     }
@@ -245,6 +249,8 @@ fn section(entry: &InboxEntry, explain: bool) -> String {
         }
         if item.is_request() {
             text.push_str("   the user asked to remember it\n");
+        } else if let Some(form) = item.form {
+            let _ = writeln!(text, "   at least {:.2}: {}", form.least_score(), form.meaning());
         } else if item.evidence.is_empty() && item.kind.is_some() {
             text.push_str("   the agent named a cause, and the user confirmed it\n");
         }

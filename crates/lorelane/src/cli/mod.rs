@@ -18,6 +18,7 @@ mod doctor;
 mod draft;
 mod duplicates;
 mod edit;
+mod extract;
 mod forget;
 mod gc;
 mod graph;
@@ -259,6 +260,7 @@ fn dispatch(session: &Session<'_>, command: &Command) -> CliResult {
         Command::Mcp(_) => mcp::run(),
         Command::Hook(_) => hook::run(),
         Command::Consolidate(command) => consolidate::run(session, command),
+        Command::Extract(args) => extract::run(session, args),
         Command::Inbox(args) => inbox::run(session, args),
         Command::Candidate(args) => candidate::run(session, args),
         Command::Compat(_) => compat::run(),

@@ -7,6 +7,7 @@ use crate::config::write_plain;
 use crate::setup::is_trial;
 use crate::workspace::Failure;
 use lorelane_core::candidate::Action;
+use lorelane_core::capture::Destination;
 use lorelane_core::change::Notice;
 use lorelane_core::consolidate::{AgentAnswer, Judgement, Proposal, QueuedItem, proposed, queue};
 use lorelane_core::json::Object;
@@ -26,6 +27,8 @@ pub struct InboxEntry {
     pub draft: Object,
     /// The memory that it would supersede.
     pub supersedes: Option<Address>,
+    /// Where it belongs.
+    pub destination: Destination,
 }
 
 /// What to do with items.
@@ -54,7 +57,8 @@ impl SessionCapture<'_> {
             match self.task(&captures, &queued.session, &queued.item)? {
                 ItemStart::Task(task) => {
                     let draft = proposed(&queued.item, &queued.item.date(queued.at));
-                    entries.push(InboxEntry { queued, draft, supersedes: task.supersedes });
+                    let destination = Destination::of(&queued.item, &queued.client);
+                    entries.push(InboxEntry { queued, draft, supersedes: task.supersedes, destination });
                 }
                 start => self.not_started(&captures, &queued.session, &queued.item, start, &mut notices)?,
             }
@@ -121,7 +125,7 @@ impl SessionCapture<'_> {
         action: InboxAction<'_>,
         dry_run: bool,
     ) -> Result<Option<ConsolidationReport>, Failure> {
-        let InboxEntry { queued, draft, supersedes } = entry;
+        let InboxEntry { queued, draft, supersedes, .. } = entry;
         let captures = self.workspace.captures();
         let because = match action {
             InboxAction::Accept { draft: other } => {

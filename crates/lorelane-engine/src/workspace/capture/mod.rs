@@ -1,9 +1,13 @@
 //! The stop hook: what a session has that is worth saving, its capture file, and the request to save.
 
 mod consolidate;
+mod extract;
 mod inbox;
+mod sessions;
 
+pub use extract::{ExtractReport, ExtractedItem, LeftOut, UnreadSession};
 pub use inbox::{InboxAction, InboxEntry};
+pub use sessions::{SessionChoice, SessionChoiceError, SessionFile};
 
 pub use consolidate::{ConsolidationReport, DraftRequest, ItemOutcome, ItemResult, Task};
 

@@ -227,24 +227,26 @@ fn sessions_in<'d>(disk: &'d dyn Disk, folder: &'d Path) -> impl Iterator<Item =
     let listed = disk.list(folder).ok().flatten().unwrap_or_default().into_iter();
     let sessions = listed.filter(|listed| listed.kind == FileType::File && listed.name.ends_with(".jsonl"));
     let sessions = sessions.take(TRANSCRIPTS_MAX);
-    sessions.filter_map(move |session| cwd_of(disk, &folder.join(&session.name)))
+    sessions.filter_map(move |session| cwd_of(disk, &folder.join(&session.name), TRANSCRIPT_START))
 }
 
 /// The folder that a session ran in, from the start of its transcript.
-fn cwd_of(disk: &dyn Disk, file: &Path) -> Option<PathBuf> {
+pub(in crate::workspace) fn cwd_of(disk: &dyn Disk, file: &Path, max: usize) -> Option<PathBuf> {
     let mut transcript = disk.open(file, LinkPolicy::Refused).ok()?;
-    let length = usize::try_from(transcript.size().ok()?).unwrap_or(usize::MAX).min(TRANSCRIPT_START);
+    let length = usize::try_from(transcript.size().ok()?).unwrap_or(usize::MAX).min(max);
     let start = transcript.read_at(0, length).ok()?;
     let lines = start.split(|byte| *byte == b'\n');
     // The last line may be cut off; then it is no JSON.
     let cwd = lines.filter_map(|line| {
         let line = std::str::from_utf8(line).ok().filter(|line| line.contains("\"cwd\""))?;
-        Json::parse(line).ok()?.at("cwd")?.as_text().map(PathBuf::from)
+        let line = Json::parse(line).ok()?;
+        // Codex has it in the first line's payload.
+        line.at("cwd").or_else(|| line.at("payload.cwd"))?.as_text().map(PathBuf::from)
     });
     cwd.into_iter().find(|cwd| cwd.is_absolute())
 }
 
 /// A path as the client writes it.
-pub(super) fn text(path: &Path) -> String {
+pub(in crate::workspace) fn text(path: &Path) -> String {
     path.to_string_lossy().trim_start_matches(r"\\?\").to_owned()
 }
