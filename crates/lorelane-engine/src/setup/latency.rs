@@ -74,7 +74,7 @@ impl Setup {
         let mut installed = false;
         let transcript = Transcript { path: self.agents.join("latency.jsonl") };
         for client in Client::ALL.into_iter().filter(|client| client.has_hooks()) {
-            let Some(record) = Record::read(&self.disk, &self.agents, client)? else { continue };
+            let Some(record) = Record::read(&self.disk, &self.agents, client.name())? else { continue };
             if !installed {
                 write_plain(&self.disk, &transcript.path, everyday_session().as_bytes())?;
             }

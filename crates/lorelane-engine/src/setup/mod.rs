@@ -4,6 +4,7 @@
 //! edited a file since, only our entries are removed. So every file has three states: as it was before (a
 //! backup), as we wrote it (a digest), and as it is now.
 
+mod block;
 mod clients;
 mod error;
 mod git_hook;
@@ -23,6 +24,7 @@ use plan::{spoiled, spoiler, text_of};
 use record::{InstalledFile, Record, digest};
 use std::path::{Path, PathBuf};
 
+pub use block::{BlockFile, BlockStep, KNOWLEDGE, RuleBlocks};
 pub use error::SetupError;
 pub use git_hook::{GitHookError, GitHookStep, HookStrictness, set_up_git_hook};
 pub(crate) use latency::is_trial;
@@ -157,7 +159,10 @@ impl Setup {
     }
 
     pub fn is_installed(&self, client: Client) -> bool {
-        matches!(Record::read(&self.disk, &self.agents, client), Ok(Some(_)) | Err(SetupError::Record { .. }))
+        matches!(
+            Record::read(&self.disk, &self.agents, client.name()),
+            Ok(Some(_)) | Err(SetupError::Record { .. })
+        )
     }
 
     /// Carries out a plan.
@@ -177,7 +182,7 @@ impl Setup {
             SetupMode::Install => {
                 // The record is written first: a setup that is killed can still be removed.
                 if plan.old.as_ref() != Some(&plan.record) {
-                    plan.record.write(&self.disk, &self.agents, plan.client)?;
+                    plan.record.write(&self.disk, &self.agents, plan.client.name())?;
                 }
                 self.keep_changed(plan)?;
                 self.write_files(&plan.steps)
@@ -185,7 +190,7 @@ impl Setup {
             SetupMode::Remove => {
                 self.write_files(&plan.steps)?;
                 if let Some(old) = plan.old.as_ref().filter(|_| plan.left.is_empty()) {
-                    old.discard(&self.disk, &self.agents, plan.client)?;
+                    old.discard(&self.disk, &self.agents, plan.client.name())?;
                 }
                 drop(lock);
                 self.remove_own_folders(&plan.steps);
@@ -252,12 +257,12 @@ impl Setup {
         let _ = self.disk.remove_dir(&self.agents);
         for client in Client::ALL {
             if let Some(mut other) =
-                Record::read(&self.disk, &self.agents, client)?.filter(|_| !stayed.is_empty())
+                Record::read(&self.disk, &self.agents, client.name())?.filter(|_| !stayed.is_empty())
             {
                 stayed.extend(std::mem::take(&mut other.folders));
                 stayed.dedup();
                 other.folders = stayed;
-                return other.write(&self.disk, &self.agents, client);
+                return other.write(&self.disk, &self.agents, client.name());
             }
         }
         Ok(())
@@ -270,7 +275,7 @@ impl Setup {
             let mend = format!("`lorelane setup {}` fixes it", client.name());
             let mut found =
                 |what: String| findings.push(Finding { check: "setup", what, hint: mend.clone() });
-            let record = match Record::read(&self.disk, &self.agents, client) {
+            let record = match Record::read(&self.disk, &self.agents, client.name()) {
                 Ok(Some(record)) => record,
                 Ok(None) => continue,
                 Err(fault) => {

@@ -18,7 +18,7 @@ impl Setup {
     /// Plans an installation or a removal. Changes nothing.
     pub fn plan(&self, client: Client, aim: SetupMode) -> Result<SetupPlan, SetupError> {
         let parts = self.parts(client)?;
-        let old = Record::read(&self.disk, &self.agents, client)?;
+        let old = Record::read(&self.disk, &self.agents, client.name())?;
         let mut plan = SetupPlan {
             client,
             aim,

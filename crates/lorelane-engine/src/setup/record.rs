@@ -1,6 +1,6 @@
 //! The record of a setup: what was installed, so that exactly that can be removed again.
 
-use super::{Client, SetupError};
+use super::SetupError;
 use crate::config::write_plain;
 use crate::disk::Disk;
 use lorelane_core::digest::Revision;
@@ -9,7 +9,7 @@ use serde::de::Error;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use std::path::{Path, PathBuf};
 
-/// One installation of one client.
+/// One installation: of one client, or the blocks of one project.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub(super) struct Record {
     #[serde(serialize_with = "json::path_text")]
@@ -48,9 +48,9 @@ impl InstalledFile {
         now.is_some_and(|now| digest(now) == self.wrote)
     }
 
-    fn backup_name(&self, client: Client) -> String {
+    fn backup_name(&self, name: &str) -> String {
         let place = lorelane_core::digest::short_digest(&self.path.to_string_lossy(), 12);
-        format!("{}-{place}.before", client.name())
+        format!("{name}-{place}.before")
     }
 }
 
@@ -58,8 +58,8 @@ pub(super) fn digest(bytes: &[u8]) -> String {
     Revision::of(bytes).to_string()
 }
 
-fn file(agents: &Path, client: Client) -> PathBuf {
-    agents.join(format!("{}.json", client.name()))
+fn file(agents: &Path, name: &str) -> PathBuf {
+    agents.join(format!("{name}.json"))
 }
 
 fn backups(agents: &Path) -> PathBuf {
@@ -67,9 +67,9 @@ fn backups(agents: &Path) -> PathBuf {
 }
 
 impl Record {
-    /// `None` when the client is not set up.
-    pub fn read(disk: &dyn Disk, agents: &Path, client: Client) -> Result<Option<Record>, SetupError> {
-        let path = file(agents, client);
+    /// `None` when nothing is installed under this name, which is mostly a client's.
+    pub fn read(disk: &dyn Disk, agents: &Path, name: &str) -> Result<Option<Record>, SetupError> {
+        let path = file(agents, name);
         let Some(bytes) = disk.read(&path).map_err(|fault| SetupError::io("read", &path, fault))? else {
             return Ok(None);
         };
@@ -77,7 +77,7 @@ impl Record {
         let text = String::from_utf8(bytes).map_err(|_| broken())?;
         let mut record: Record = json::from_str(&text).map_err(|_| broken())?;
         for kept in record.files.iter_mut().filter(|kept| kept.before.is_some()) {
-            let backup = backups(agents).join(kept.backup_name(client));
+            let backup = backups(agents).join(kept.backup_name(name));
             kept.before = disk.read(&backup).map_err(|fault| SetupError::io("read", &backup, fault))?;
             if kept.before.is_none() {
                 return Err(SetupError::Record { path: backup });
@@ -87,24 +87,24 @@ impl Record {
     }
 
     /// Writes the backups first: a record never names one that does not exist.
-    pub fn write(&self, disk: &dyn Disk, agents: &Path, client: Client) -> Result<(), SetupError> {
+    pub fn write(&self, disk: &dyn Disk, agents: &Path, name: &str) -> Result<(), SetupError> {
         let folder = backups(agents);
         disk.create_private_dir_all(&folder).map_err(|fault| SetupError::io("create", &folder, fault))?;
         for kept in &self.files {
             if let Some(before) = &kept.before {
-                write_plain(disk, &folder.join(kept.backup_name(client)), before)?;
+                write_plain(disk, &folder.join(kept.backup_name(name)), before)?;
             }
         }
-        let path = file(agents, client);
+        let path = file(agents, name);
         let text = format!("{}\n", json::to_string(&Versioned { v: 1, record: self }, JsonFormat::FILE));
         Ok(write_plain(disk, &path, text.as_bytes())?)
     }
 
-    pub fn discard(&self, disk: &dyn Disk, agents: &Path, client: Client) -> Result<(), SetupError> {
+    pub fn discard(&self, disk: &dyn Disk, agents: &Path, name: &str) -> Result<(), SetupError> {
         let backups = backups(agents);
-        let named = |kept: &InstalledFile| backups.join(kept.backup_name(client));
+        let named = |kept: &InstalledFile| backups.join(kept.backup_name(name));
         let saved = self.files.iter().filter(|kept| kept.before.is_some()).map(named);
-        for path in std::iter::once(file(agents, client)).chain(saved) {
+        for path in std::iter::once(file(agents, name)).chain(saved) {
             match disk.remove_file(&path) {
                 Err(fault) if fault.kind() != std::io::ErrorKind::NotFound => {
                     return Err(SetupError::io("remove", &path, fault));

@@ -7,6 +7,7 @@ use crate::hooklog::HOOK_LOG;
 use crate::index::FileStamp;
 use crate::ledger::Ledger;
 use crate::model;
+use crate::setup::{BlockFile, KNOWLEDGE};
 use crate::workspace::lane::Lane;
 use crate::workspace::open::auto::key_of;
 use crate::workspace::open::trust::TRUST_FOLDER;
@@ -129,6 +130,11 @@ impl<'w> Files<'w> {
         if !self.workspace.config.records.starts_with(lane) {
             declared.push((self.workspace.config.records.clone(), "settings of the records"));
         }
+        for file in BlockFile::WITHOUT_CATEGORY {
+            declared.push((self.workspace.project.root.join(file.path()), "rules, with `inbox accept --to`"));
+        }
+        let knowledge = self.workspace.project.root.join(KNOWLEDGE);
+        declared.push((knowledge, "knowledge, with `inbox accept --to`"));
         if let Some(notes) = &self.workspace.notes {
             declared.push((notes.root.clone(), "notes"));
             if notes.marks != self.workspace.project.root.join(MARKS_FOLDER) {

@@ -4,8 +4,9 @@ use super::consolidate::print_results;
 use super::extract::place_of;
 use super::shared_args::ChangeArgs;
 use super::{CliError, CliResult, Exit, Session, draft, output};
-use crate::view::{CommitView, InboxDoneView, InboxView};
+use crate::view::{CommitView, InboxDoneView, InboxView, RuleView, RulesView};
 use clap::{Args, Subcommand};
+use lorelane_core::capture::Destination;
 use lorelane_core::consolidate::QueuedItem;
 use lorelane_core::conversation::TranscriptPosition;
 use lorelane_core::dialect::records::draft::read;
@@ -13,6 +14,7 @@ use lorelane_core::json::{JsonFormat, Object};
 use lorelane_core::memory::Address;
 use lorelane_core::statements::StatementFeature;
 use lorelane_core::text::{cut, one_line};
+use lorelane_engine::setup::BlockFile;
 use lorelane_engine::workspace::{ConsolidationReport, InboxAction, InboxEntry, Workspace};
 use std::fmt::Write as _;
 use std::io::{BufRead, IsTerminal, Read, Write as _};
@@ -36,7 +38,7 @@ pub struct InboxArgs {
 #[derive(Debug, Subcommand)]
 enum InboxCommand {
     /// Save the proposed memories
-    #[command(after_help = "Example:\n  lorelane inbox accept 7 9")]
+    #[command(after_help = "Example:\n  lorelane inbox accept 7 9\n  lorelane inbox accept 8 --to claude-md")]
     Accept {
         /// The numbers of the items
         #[arg(value_name = "N", required = true)]
@@ -44,6 +46,9 @@ enum InboxCommand {
         /// Edit each memory before it is saved
         #[arg(long)]
         edit: bool,
+        /// Where to: a memory, a block in CLAUDE.md or AGENTS.md, or a file in docs/knowledge/
+        #[arg(long, value_name = "PLACE", default_value = "memory", value_parser = PLACES)]
+        to: String,
         #[command(flatten)]
         change: ChangeArgs,
     },
@@ -70,6 +75,9 @@ enum InboxCommand {
     },
 }
 
+/// The places that `accept` can write to.
+const PLACES: [&str; 4] = ["memory", "claude-md", "agents-md", "knowledge"];
+
 pub(super) fn run(session: &Session<'_>, args: &InboxArgs) -> CliResult {
     let mut workspace = session.open()?;
     workspace.capture().drop_expired(session.env, "inbox");
@@ -77,8 +85,15 @@ pub(super) fn run(session: &Session<'_>, args: &InboxArgs) -> CliResult {
     output::notices(&notices);
     match &args.command {
         None => show(session, &mut workspace, &entries, args.explain),
-        Some(InboxCommand::Accept { items, edit, change }) => {
+        Some(InboxCommand::Accept { items, edit, to, change }) => {
             let chosen = chosen(&entries, items, "accept")?;
+            if to != Destination::Memory.name() {
+                if *edit {
+                    let hint = "edit the file afterwards";
+                    return Err(CliError::usage("--edit is for memories", hint));
+                }
+                return write_rules(session, &mut workspace, &chosen, to, change.dry_run);
+            }
             accept(session, &mut workspace, &chosen, *edit, *change)
         }
         Some(InboxCommand::Reject { items, because, change }) => {
@@ -138,6 +153,41 @@ fn chosen<'e>(entries: &'e [InboxEntry], items: &[u64], verb: &str) -> Result<Ve
         }
     }
     Ok(chosen)
+}
+
+/// Writes entries into a file of the project instead of saving memories.
+fn write_rules(
+    session: &Session<'_>,
+    workspace: &mut Workspace,
+    chosen: &[&InboxEntry],
+    to: &str,
+    dry_run: bool,
+) -> CliResult {
+    let mut written = Vec::new();
+    for entry in chosen {
+        let item = &entry.queued.item;
+        let file = match to {
+            "claude-md" => BlockFile::ClaudeMd,
+            "agents-md" => BlockFile::AgentsMd,
+            _ => BlockFile::Knowledge(item.category),
+        };
+        let step = workspace.capture().write_rule(entry, file, dry_run)?;
+        workspace.capture().conclude(entry, InboxAction::Drop, dry_run)?;
+        written.push(RuleView::of(item.number, &step));
+    }
+    if session.json {
+        output::document(&RulesView { dry_run, files: written });
+    } else {
+        let would = if dry_run { "would be " } else { "" };
+        let line = |rule: &RuleView| match rule.did {
+            "unchanged" => format!("Item {}: {} has it already\n", rule.item, rule.file),
+            _ => format!("Item {} {would}written to {}\n", rule.item, rule.file),
+        };
+        let lines: String = written.iter().map(line).collect();
+        let undo = if dry_run { "" } else { "`lorelane setup --remove rules` takes all of them out again\n" };
+        output::out(&format!("{lines}{undo}"));
+    }
+    Ok(Exit::Done)
 }
 
 fn accept(

@@ -2,7 +2,7 @@
 
 use super::shared_args::ChangeArgs;
 use super::{CliError, CliResult, Exit, Session, output, this_program};
-use crate::view::{AgentsView, ClientSetupView, GitHookView, SetupView};
+use crate::view::{AgentsView, ClientSetupView, GitHookView, NoRulesView, RemovedRulesView, SetupView};
 use clap::Args;
 use lorelane_core::text::cut;
 use lorelane_engine::setup::{
@@ -12,6 +12,9 @@ use std::fmt::Write as _;
 
 /// The words that mean the pre-commit hook and not a client.
 const GIT_HOOK: [&str; 2] = ["git", "hook"];
+
+/// The word that means the blocks that `inbox accept --to` writes.
+const RULES: &str = "rules";
 
 /// Limit of lines that are shown of a change.
 const DIFF_LINES: usize = 12;
@@ -27,7 +30,7 @@ const DIFF_LINES: usize = 12;
 )]
 pub struct SetupArgs {
     /// claude-code, codex, gemini, copilot, opencode, cursor, windsurf or zed; by default those that are found. `git
-    /// hook` is the pre-commit hook that runs `check`
+    /// hook` is the pre-commit hook that runs `check`; with --remove, `rules` is what `inbox accept --to` wrote
     #[arg(value_name = "CLIENT")]
     clients: Vec<String>,
     /// Remove what was installed
@@ -53,6 +56,9 @@ pub(super) fn run(session: &Session<'_>, args: &SetupArgs) -> CliResult {
     let aim = if args.remove { SetupMode::Remove } else { SetupMode::Install };
     if args.clients.iter().map(String::as_str).eq(GIT_HOOK) {
         return git_hook(session, args, aim);
+    }
+    if args.clients == [RULES] {
+        return rules(session, args, aim);
     }
     let agents = open(session)?;
     let wanted = if args.clients.is_empty() {
@@ -82,6 +88,31 @@ pub(super) fn run(session: &Session<'_>, args: &SetupArgs) -> CliResult {
         ));
     }
     exit
+}
+
+/// Takes what `inbox accept --to` wrote out of the files of this project.
+fn rules(session: &Session<'_>, args: &SetupArgs, aim: SetupMode) -> CliResult {
+    if aim == SetupMode::Install {
+        let hint = "`lorelane inbox accept N --to claude-md` writes a rule; --remove takes all of them out";
+        return Err(CliError::usage("cannot set up rules", hint));
+    }
+    let dry_run = args.change.dry_run;
+    let steps = session.open()?.capture().remove_rules(dry_run)?;
+    let files: Vec<RemovedRulesView> = steps.iter().map(RemovedRulesView::of).collect();
+    let is_empty = files.is_empty();
+    if session.json {
+        output::document(&NoRulesView { dry_run, files });
+    } else if is_empty {
+        output::out("No change: this project has no rules of lorelane\n");
+    } else {
+        let would = if dry_run { "would be " } else { "" };
+        let line = |file: &RemovedRulesView| match file.did {
+            "unchanged" => format!("No change: {}\n", file.file),
+            did => format!("{} {would}{did}\n", file.file),
+        };
+        output::out(&files.iter().map(line).collect::<String>());
+    }
+    Ok(if is_empty { Exit::Nothing } else { Exit::Done })
 }
 
 /// Installs or removes the pre-commit hook.

@@ -14,6 +14,7 @@ use lorelane_core::policy::ModelChoices;
 use lorelane_core::refusal::FieldFault;
 use lorelane_core::statements::{StatementFeature, StatementForm};
 use lorelane_core::text::one_line;
+use lorelane_engine::setup::BlockStep;
 use lorelane_engine::workspace::{
     ConsolidationReport, DraftRequest, InboxEntry, ItemOutcome, ItemResult, Task,
 };
@@ -399,4 +400,51 @@ pub struct InboxDoneView {
     pub dry_run: bool,
     pub did: &'static str,
     pub items: Vec<u64>,
+}
+
+/// Items that were written into files of the project.
+#[derive(Debug, Serialize)]
+pub struct RulesView {
+    pub dry_run: bool,
+    pub files: Vec<RuleView>,
+}
+
+#[derive(Debug, Serialize)]
+pub struct RuleView {
+    pub item: u64,
+    pub file: String,
+    pub did: &'static str,
+}
+
+impl RuleView {
+    pub fn of(item: u64, step: &BlockStep) -> RuleView {
+        let RemovedRulesView { file, did } = RemovedRulesView::of(step);
+        RuleView { item, file, did }
+    }
+}
+
+/// A file that a block was taken out of.
+#[derive(Debug, Serialize)]
+pub struct RemovedRulesView {
+    pub file: String,
+    pub did: &'static str,
+}
+
+impl RemovedRulesView {
+    pub fn of(step: &BlockStep) -> RemovedRulesView {
+        let (path, did) = match step {
+            BlockStep::Created(path) => (path, "created"),
+            BlockStep::Changed(path) => (path, "changed"),
+            BlockStep::Removed(path) => (path, "removed"),
+            BlockStep::Unchanged(path) => (path, "unchanged"),
+        };
+        RemovedRulesView { file: path_text(path), did }
+    }
+}
+
+/// The files that blocks were taken out of.
+#[derive(Debug, Serialize)]
+pub struct NoRulesView {
+    pub dry_run: bool,
+    pub files: Vec<RemovedRulesView>,
 }

@@ -15,6 +15,7 @@ mod consolidate;
 mod current;
 mod docs;
 mod documents;
+mod extract;
 mod forget;
 mod graph;
 mod hooks;

@@ -4,8 +4,8 @@ use super::SessionCapture;
 use super::consolidate::{ConsolidationReport, ItemStart, Repeats, settle_item};
 use crate::captures::Captures;
 use crate::config::write_plain;
-use crate::setup::is_trial;
-use crate::workspace::Failure;
+use crate::setup::{BlockFile, BlockStep, RuleBlocks, SetupError, is_trial};
+use crate::workspace::{Failure, Workspace};
 use lorelane_core::candidate::Action;
 use lorelane_core::capture::Destination;
 use lorelane_core::change::Notice;
@@ -13,6 +13,7 @@ use lorelane_core::consolidate::{AgentAnswer, Judgement, Proposal, QueuedItem, p
 use lorelane_core::json::Object;
 use lorelane_core::lifecycle::Status;
 use lorelane_core::memory::{Address, Category};
+use lorelane_core::text::one_line;
 
 /// Files in the project's state folder: the highest number of an item that a session start announced, and whether the
 /// first hint was given.
@@ -155,11 +156,43 @@ impl SessionCapture<'_> {
         Ok(None)
     }
 
+    /// Writes an entry into a file of the project, for agents or for people. The entry still waits afterwards.
+    pub fn write_rule(
+        &self,
+        entry: &InboxEntry,
+        file: BlockFile,
+        dry_run: bool,
+    ) -> Result<BlockStep, SetupError> {
+        let QueuedItem { item, client, at, .. } = &entry.queued;
+        let words = one_line(&item.words());
+        let text = match file {
+            BlockFile::ClaudeMd | BlockFile::AgentsMd => format!("- {words}"),
+            BlockFile::Knowledge(_) => {
+                let title = one_line(entry.draft.text("title").unwrap_or_default());
+                format!("## {title}\n\n{words}\n\n({}, {}, {client})", item.form_name(), item.date(*at))
+            }
+        };
+        self.workspace.rule_blocks()?.add(file, &text, dry_run)
+    }
+
+    /// Takes the blocks out of all files of the project. Returns what was done to each.
+    pub fn remove_rules(&self, dry_run: bool) -> Result<Vec<BlockStep>, SetupError> {
+        self.workspace.rule_blocks()?.remove(dry_run)
+    }
+
     fn settle_entry(&self, captures: &Captures, queued: &QueuedItem) -> Result<(), Failure> {
         let first = queued.item.number;
         let repeats: Repeats =
             queued.repeats.iter().map(|(session, number)| (*number, (first, session.clone()))).collect();
         settle_item(captures, &repeats, &queued.session, first)
+    }
+}
+
+impl Workspace {
+    /// The blocks of lorelane in files of this project.
+    fn rule_blocks(&self) -> Result<RuleBlocks<'_>, SetupError> {
+        let folders = self.folders.as_ref().ok_or(SetupError::NoHome)?;
+        Ok(RuleBlocks::new(&*self.disk, folders, &self.project.root))
     }
 }
 
