@@ -65,6 +65,7 @@ pub(super) const JOBS: &[Job] = &[
     stop("hook stop, 50 messages", |store, turn| stopped(store, turn, &store.transcripts.short)),
     stop("hook stop, 2,000 messages", |store, turn| stopped(store, turn, &store.transcripts.long)),
     stop("hook stop, 200 MB", |store, turn| stopped(store, turn, &store.transcripts.huge)),
+    Job { says: Says::Something, ..job("extract, 27 MB", extract) },
     Job { says: Says::Nothing, ..job("hook guard", guard) },
     Job { says: Says::Something, ..job("hook guard, named file", guard_of_named_file) },
     Job { says: Says::Nothing, ..job("hook after-tool", after_tool) },
@@ -147,6 +148,16 @@ fn stopped(store: &Store<'_>, turn: usize, transcript: &Path) -> Result<Call, Fa
         ("background_tasks", Json::List(vec![])),
     ];
     hook(store, turn, "stop", "Stop", &more)
+}
+
+/// A session as a whole. What waits from the turn before would be known.
+fn extract(store: &Store<'_>, _: usize) -> Result<Call, Failure> {
+    store.sandbox.remove_captures()?;
+    let session = store.sandbox.scratch("session.jsonl");
+    if !session.exists() {
+        store.transcripts.write_session(&session, &store.sandbox.project(), SEED)?;
+    }
+    Ok(words(&["extract", &session.to_string_lossy()]))
 }
 
 /// A tool that writes a file of the project that is not a memory, which is what a guard sees most.

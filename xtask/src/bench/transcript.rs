@@ -16,9 +16,15 @@ pub(super) struct Transcripts {
     pub short: PathBuf,
     pub long: PathBuf,
     pub huge: PathBuf,
+    /// The length of a session that is extracted.
+    session_bytes: usize,
     _sandbox: Sandbox,
 }
 
+/// A session of a long day.
+const SESSION_BYTES: usize = 27 << 20;
+/// The folder of the project that the sessions ran in.
+const PROJECT: &str = "/home/dev/project";
 /// The size of a file that a tool read.
 const RESULT_BYTES: usize = 2 << 10;
 /// The results that make a transcript huge: logs, large files, test runs.
@@ -34,10 +40,17 @@ impl Transcripts {
     pub fn write(huge_bytes: usize, seed: u64) -> Result<Transcripts, Failure> {
         let sandbox = Sandbox::new("transcripts")?;
         let [short, long, huge] = ["short", "long", "huge"].map(|name| sandbox.scratch(name));
-        write(&short, seed, RESULT_BYTES, |written| written.messages < 50)?;
-        write(&long, seed, RESULT_BYTES, |written| written.messages < 2_000)?;
-        write(&huge, seed, HUGE_RESULT_BYTES, |written| written.bytes < huge_bytes)?;
-        Ok(Transcripts { short, long, huge, _sandbox: sandbox })
+        write(&short, seed, RESULT_BYTES, PROJECT, |written| written.messages < 50)?;
+        write(&long, seed, RESULT_BYTES, PROJECT, |written| written.messages < 2_000)?;
+        write(&huge, seed, HUGE_RESULT_BYTES, PROJECT, |written| written.bytes < huge_bytes)?;
+        let session_bytes = huge_bytes.min(SESSION_BYTES);
+        Ok(Transcripts { short, long, huge, session_bytes, _sandbox: sandbox })
+    }
+
+    /// Writes a session of this project.
+    pub fn write_session(&self, path: &Path, project: &Path, seed: u64) -> Result<(), Failure> {
+        let more = |written: Written| written.bytes < self.session_bytes;
+        write(path, seed, RESULT_BYTES, &project.to_string_lossy(), more)
     }
 }
 
@@ -49,7 +62,13 @@ struct Written {
 }
 
 /// Writes exchanges as long as `more` returns true, and a last one. A tool result has up to `result_bytes`.
-fn write(path: &Path, seed: u64, result_bytes: usize, more: impl Fn(Written) -> bool) -> Result<(), Failure> {
+fn write(
+    path: &Path,
+    seed: u64,
+    result_bytes: usize,
+    project: &str,
+    more: impl Fn(Written) -> bool,
+) -> Result<(), Failure> {
     let fault = |error| Failure::on("write", path, error);
     let mut file = BufWriter::new(File::create(path).map_err(fault)?);
     let mut prng = SeededRng::new(seed);
@@ -64,7 +83,7 @@ fn write(path: &Path, seed: u64, result_bytes: usize, more: impl Fn(Written) -> 
         let answer =
             if is_last { Transcripts::LAST_WORDS.to_owned() } else { corpus::sentences(3, &mut prng) };
         let question = if is_last { Transcripts::DECISION.to_owned() } else { corpus::task(&mut prng) };
-        for line in exchange(number, &question, &result, &answer) {
+        for line in exchange(project, number, &question, &result, &answer) {
             let line = format!("{}\n", line.render(JsonFormat::LINE));
             written.bytes += line.len();
             file.write_all(line.as_bytes()).map_err(fault)?;
@@ -78,7 +97,7 @@ fn write(path: &Path, seed: u64, result_bytes: usize, more: impl Fn(Written) -> 
 }
 
 /// A question, a tool call with its result, and the answer.
-fn exchange(number: usize, question: &str, result: &str, answer: &str) -> [Json; 5] {
+fn exchange(project: &str, number: usize, question: &str, result: &str, answer: &str) -> [Json; 5] {
     let (message, tool) = (format!("msg_{number:08}"), format!("toolu_{number:08}"));
     let said = |id: &str, content: Json, stop: &str| {
         let message = object([
@@ -90,7 +109,7 @@ fn exchange(number: usize, question: &str, result: &str, answer: &str) -> [Json;
             ("stop_reason", Json::text(stop)),
             ("usage", object([("input_tokens", Json::number(12)), ("output_tokens", Json::number(180))])),
         ]);
-        line("assistant", number, message, [])
+        line(project, "assistant", number, message, [])
     };
     let user = |content: Json| object([("role", Json::text("user")), ("content", content)]);
     let used = object([
@@ -108,9 +127,9 @@ fn exchange(number: usize, question: &str, result: &str, answer: &str) -> [Json;
     // The client writes a result twice: as the model got it, and in full.
     let stdout = object([("stdout", Json::text(result)), ("stderr", Json::text(""))]);
     [
-        line("user", number, user(Json::text(question)), []),
+        line(project, "user", number, user(Json::text(question)), []),
         said(&message, used, "tool_use"),
-        line("user", number, user(Json::List(vec![given])), [("toolUseResult", stdout)]),
+        line(project, "user", number, user(Json::List(vec![given])), [("toolUseResult", stdout)]),
         said(
             &format!("{message}b"),
             object([("type", Json::text("text")), ("text", Json::text(answer))]),
@@ -125,7 +144,13 @@ fn exchange(number: usize, question: &str, result: &str, answer: &str) -> [Json;
     ]
 }
 
-fn line<const N: usize>(kind: &str, number: usize, message: Json, more: [(&str, Json); N]) -> Json {
+fn line<const N: usize>(
+    project: &str,
+    kind: &str,
+    number: usize,
+    message: Json,
+    more: [(&str, Json); N],
+) -> Json {
     let common = [
         ("parentUuid", Json::text(format!("00000000-0000-4000-8000-{:012}", number.saturating_sub(1)))),
         ("isSidechain", Json::Bool(false)),
@@ -135,7 +160,7 @@ fn line<const N: usize>(kind: &str, number: usize, message: Json, more: [(&str, 
         ("timestamp", Json::text("2026-11-15T18:22:39.871Z")),
         ("userType", Json::text("external")),
         ("entrypoint", Json::text("cli")),
-        ("cwd", Json::text("/home/dev/project")),
+        ("cwd", Json::text(project)),
         ("sessionId", Json::text("5f0c0000-bench")),
         ("version", Json::text("2.1.325")),
         ("gitBranch", Json::text("main")),

@@ -25,13 +25,14 @@ fn every_job_is_measured_at_every_size() {
         "hook stop, 50 messages",
         "hook stop, 2,000 messages",
         "hook stop, 200 MB",
+        "extract, 27 MB",
         "hook guard",
         "hook guard, named file",
         "hook after-tool",
     ];
     let journal = ["log", "undo --dry-run"];
     assert_eq!(jobs, [&expected[..], &["create session"], &hooks, &journal].concat());
-    assert_eq!(table(&rows).lines().count(), 2 + 40);
+    assert_eq!(table(&rows).lines().count(), 2 + 42);
     for row in &rows {
         assert!(row.median_ms > 0.0 && row.median_ms <= row.p95_ms && row.peak_mb > 0.0, "{row:?}");
         assert_eq!(row.verdict(), Verdict::Unjudged);

@@ -69,12 +69,11 @@ pub fn detect_forms(
     let mut found: Vec<(ScoredStatement, Option<StatementForm>)> = Vec::new();
     for candidate in candidates(conversation, after) {
         let form = form_of(&candidate);
-        let least = form.map_or(0.0, StatementForm::least_score);
-        let scored = scored(candidate, &weights);
-        let score = scored.score.max(least);
+        let score = score(&candidate, &weights).max(form.map_or(0.0, StatementForm::least_score));
         if score >= INBOX_SCORE {
+            let scored = scored(candidate, score, &weights);
             let kind = if form == Some(StatementForm::Value) { value_kind(scored.kind) } else { scored.kind };
-            found.push((ScoredStatement { score, kind, ..scored }, form));
+            found.push((ScoredStatement { kind, ..scored }, form));
         }
     }
     found.extend(findings(conversation, after).into_iter().map(|finding| (finding, None)));
@@ -86,15 +85,14 @@ pub fn detect_forms(
     found
 }
 
-fn scored(candidate: StatementCandidate, weights: &StatementWeights) -> ScoredStatement {
+fn score(candidate: &StatementCandidate, weights: &StatementWeights) -> f64 {
+    if candidate.is_request { 1.0 } else { weights.score(&candidate.values) }
+}
+
+fn scored(candidate: StatementCandidate, score: f64, weights: &StatementWeights) -> ScoredStatement {
     let StatementCandidate { statement, values, is_request } = candidate;
-    ScoredStatement {
-        statement,
-        kind: weights.kind(&values),
-        score: if is_request { 1.0 } else { weights.score(&values) },
-        is_request,
-        evidence: weights.explain(&values),
-    }
+    let (kind, evidence) = (weights.kind(&values), weights.explain(&values));
+    ScoredStatement { statement, kind, score, is_request, evidence }
 }
 
 /// A choice between values is a preference, also where it corrects the agent.
@@ -122,12 +120,20 @@ fn form_of(candidate: &StatementCandidate) -> Option<StatementForm> {
 
 /// Whether it sets one thing above another: "prefer X over Y", "rather X than Y", "X matters more than Y".
 fn is_comparison(text: &str) -> bool {
+    // Most statements have none of these, and need not be cut into words.
+    let lower = text.to_ascii_lowercase();
+    if !HINTS.iter().any(|hint| lower.contains(hint)) {
+        return false;
+    }
     cut(text).statements.iter().flat_map(|statement| &statement.sentences).any(|sentence| {
         let sentence = SentenceWords::new(&text[sentence.clone()]);
         compares(&sentence.hashed().map(|(word, _)| word).collect::<Vec<_>>())
     })
 }
 
+/// A comparison has one of these.
+const HINTS: &[&str] =
+    &["over", "than", "prefer", "prefier", "préf", "preferable", "trumps", "outweighs", "als", "que"];
 /// Verbs of a choice, and what the rejected thing follows.
 const CHOOSING: &[(&[&str], &[&[&str]])] = &[
     (
@@ -326,7 +332,9 @@ fn approvals(
 fn best_statement(place: usize, answer: &Message, weights: &StatementWeights) -> Option<ScoredStatement> {
     let own = Conversation { messages: vec![Message { speaker: Speaker::Human, ..answer.clone() }] };
     let is_kept = |candidate: &StatementCandidate| candidate.values.get(StatementFeature::Question) == 0.0;
-    let statements = candidates(&own, None).into_iter().filter(is_kept).map(|one| scored(one, weights));
+    let statements = candidates(&own, None).into_iter().filter(is_kept);
+    let statements = statements.map(|one| (score(&one, weights), one));
+    let statements = statements.map(|(score, one)| scored(one, score, weights));
     let lasting = [StatementKind::Decision, StatementKind::Preference, StatementKind::Constraint];
     let good = statements.filter(|one| one.score >= APPROVED_SCORE && lasting.contains(&one.kind));
     let best = good.max_by(|one, other| one.score.total_cmp(&other.score))?;

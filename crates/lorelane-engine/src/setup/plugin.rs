@@ -21,6 +21,7 @@ carried! {
     "plugin/agents/memory-drafter.md",
     "plugin/agents/memory-verifier.md",
     "plugin/commands/config.md",
+    "plugin/commands/extract.md",
     "plugin/commands/save.md",
     "plugin/commands/search.md",
     "plugin/commands/status.md",

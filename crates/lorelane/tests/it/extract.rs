@@ -202,7 +202,8 @@ fn a_session_belongs_to_the_project_it_ran_in() {
     // A session in a subfolder, and one that says nothing but is in this project's folder.
     fs::create_dir_all(scratch.project().join("src/deep")).unwrap();
     put_session(&scratch, "y", "below", claude(&scratch.project().join("src/deep"), "user", RULE));
-    let bare = claude(Path::new("/"), "user", VALUE).replace("\"cwd\":\"/\",", "");
+    let bare =
+        line(&object([("type", Json::text("user")), ("message", object([("content", Json::text(VALUE))]))]));
     put_session(&scratch, &own_name, "bare", &bare);
     put_session(&scratch, "z", "nowhere", &bare);
     let done = scratch.lorelane("extract --json");
@@ -337,8 +338,8 @@ fn hostile_words_are_printed_escaped_and_secrets_never() {
 fn an_item_is_written_where_it_is_told_to_and_taken_out_again() {
     let scratch = two_sessions();
     scratch.put("AGENTS.md", "# Agents\r\n\r\nBe kind.\r\n");
-    let before = scratch.tree();
     scratch.lorelane("extract").expect(0);
+    let before = scratch.tree();
     let dry = scratch.lorelane("inbox accept 4 --to agents-md --dry-run");
     assert_eq!(dry.out, "Item 4 would be written to ~/project/AGENTS.md\n", "{dry:?}");
     assert_eq!(scratch.lorelane("inbox accept 4 --to agents-md --edit").code, Some(2));
