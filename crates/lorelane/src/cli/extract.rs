@@ -14,6 +14,8 @@ use std::fmt::Write as _;
 
 /// The most items that one run puts into the inbox.
 const LIMIT: usize = 20;
+/// Sessions with a warning that are named.
+const UNREAD_SHOWN: usize = 5;
 /// Folders of other projects that are named.
 const FOLDERS_SHOWN: usize = 5;
 
@@ -61,9 +63,12 @@ pub(super) fn run(session: &Session<'_>, args: &ExtractArgs) -> CliResult {
     } else {
         output::out(&text(&report, args.change.dry_run));
     }
-    for unread in &report.unread {
+    for unread in report.unread.iter().take(UNREAD_SHOWN) {
         let path = one_line(&unread.session.path.to_string_lossy());
         output::err(&format!("warning: {path}: {}", one_line(&unread.why)));
+    }
+    if let more @ 1.. = report.unread.len().saturating_sub(UNREAD_SHOWN) {
+        output::err(&format!("warning: and {more} more; --json lists them"));
     }
     Ok(if report.items.is_empty() { Exit::Nothing } else { Exit::Done })
 }
@@ -153,7 +158,7 @@ fn left_out(left_out: LeftOut) -> Vec<String> {
     let LeftOut { known, said, rejected, passing, disabled, over_limit } = left_out;
     let parts = [
         (known, "already in the inbox or decided"),
-        (said, "already in a memory"),
+        (said, "already in a memory or in CLAUDE.md or AGENTS.md"),
         (rejected, "rejected before"),
         (passing, "about one session only"),
         (disabled, "of a category that is not captured"),

@@ -199,6 +199,9 @@ fn a_session_belongs_to_the_project_it_ran_in() {
     );
     let there = scratch.lorelane("-C ../other extract foreign");
     assert!(there.out.contains("1. correction"), "{there:?}");
+    // A part of the project with memories of its own.
+    fs::create_dir_all(scratch.project().join("part/.claude/memory")).unwrap();
+    put_session(&scratch, "y", "part", claude(&scratch.project().join("part"), "user", CORRECTION));
     // A session in a subfolder, and one that says nothing but is in this project's folder.
     fs::create_dir_all(scratch.project().join("src/deep")).unwrap();
     put_session(&scratch, "y", "below", claude(&scratch.project().join("src/deep"), "user", RULE));
@@ -361,6 +364,9 @@ fn an_item_is_written_where_it_is_told_to_and_taken_out_again() {
     for path in ["~/project/CLAUDE.md", "~/project/AGENTS.md", "~/project/docs/knowledge"] {
         assert!(status.contains(path), "{path}: {status}");
     }
+    let again = claude(&scratch.project(), "user", "always run the linter before you commit anything");
+    put_session(&scratch, "later", "again", again);
+    assert_eq!(count(&scratch.json("extract again"), "left_out.said"), 1, "AGENTS.md says it");
     // What somebody wrote meanwhile stays.
     scratch.put("CLAUDE.md", format!("Mine.\n\n{}", scratch.read("CLAUDE.md")));
     assert_eq!(scratch.lorelane("setup rules").code, Some(2));

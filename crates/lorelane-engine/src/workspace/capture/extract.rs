@@ -3,6 +3,7 @@
 use super::SessionCapture;
 use super::sessions::{SessionFile, SessionOwner};
 use crate::config::write_plain;
+use crate::setup::BlockFile;
 use crate::transcript::{self, TranscriptLines};
 use crate::workspace::Failure;
 use lorelane_core::capture::{Capture, CapturedItem, Destination, SessionExtractor};
@@ -17,6 +18,9 @@ const EXTRACTED: &str = "extracted";
 const EXTRACTED_MAX_BYTES: u64 = 1 << 20;
 /// The oldest are dropped; extracting one again finds nothing new.
 const EXTRACTED_MAX: usize = 10_000;
+/// Of a file with instructions to agents.
+const RULES_MAX_BYTES: u64 = 256 << 10;
+const RULES_MAX: usize = 1_000;
 /// Items of one session that are compared with others, for each one that is wanted.
 const COMPARED_PER_ITEM: usize = 4;
 
@@ -47,7 +51,7 @@ pub struct ExtractedItem {
 pub struct LeftOut {
     /// They wait already, or were decided about.
     pub known: usize,
-    /// A memory says it already.
+    /// A memory says it already, or a file with instructions to agents.
     pub said: usize,
     pub rejected: usize,
     /// They end with their session.
@@ -187,6 +191,7 @@ impl SessionCapture<'_> {
             .iter()
             .map(|queued| (queued.item.kind, StatementPrint::of(&queued.item.words())))
             .collect();
+        let rules = self.rules();
         let mut chosen = Vec::new();
         for one in found {
             if chosen.len() == limit {
@@ -201,7 +206,9 @@ impl SessionCapture<'_> {
             } else if self.rejected_origin(&marks, &one.item).is_some() || rejected.find(&one.item).is_some()
             {
                 left_out.rejected += 1;
-            } else if matches!(self.relation(&one.item)?, MemoryRelation::SaidBy(_)) {
+            } else if rules.iter().any(|rule| print.is_said_in(rule))
+                || matches!(self.relation(&one.item)?, MemoryRelation::SaidBy(_))
+            {
                 left_out.said += 1;
             } else {
                 prints.push((one.item.kind, print));
@@ -209,6 +216,18 @@ impl SessionCapture<'_> {
             }
         }
         Ok(chosen)
+    }
+
+    /// The lines of the files that agents load in every session.
+    fn rules(&self) -> Vec<StatementPrint> {
+        let (root, disk) = (&self.workspace.project.root, &self.workspace.disk);
+        let files = BlockFile::WITHOUT_CATEGORY.into_iter().map(|file| root.join(file.path()));
+        let texts = files.filter_map(|file| disk.read_regular(&file, RULES_MAX_BYTES).ok().flatten());
+        let prints = |text: Vec<u8>| {
+            let text = String::from_utf8_lossy(&text).into_owned();
+            text.lines().take(RULES_MAX).map(StatementPrint::of).collect::<Vec<_>>()
+        };
+        texts.flat_map(prints).collect()
     }
 
     /// The sessions that were extracted before.

@@ -155,16 +155,14 @@ fn is_in_project(disk: &dyn Disk, cwd: &Path, root: &Path) -> bool {
         // A work tree or subfolder that is gone.
         return cwd.starts_with(root) || cwd.starts_with(repository_root(root));
     };
-    match locate(disk, &real) {
-        Ok(located) if located.project == *root => true,
-        located => {
-            // Without memories of its own, it is judged by its repository.
-            let folder = located.map_or(real, |located| located.project);
-            let is_top = |folder: &Path| disk.exists(&folder.join(".git"));
-            let top = folder.ancestors().find(|folder| is_top(folder));
-            top.is_some_and(|top| is_top(root) && repository_root(top) == repository_root(root))
-        }
-    }
+    let is_top = |folder: &Path| disk.exists(&folder.join(".git"));
+    let top = match locate(disk, &real) {
+        Ok(located) if located.project == *root => return true,
+        // A part of a repository may have memories of its own.
+        Ok(located) => Some(located.project).filter(|project| is_top(project)),
+        Err(_) => real.ancestors().find(|folder| is_top(folder)).map(Path::to_owned),
+    };
+    top.is_some_and(|top| is_top(root) && repository_root(&top) == repository_root(root))
 }
 
 /// All sessions, newest first.
