@@ -28,7 +28,7 @@ fn main() -> ExitCode {
                 println!("a memory");
             }
         }
-        ["hook", "stop"] => println!("something to save"),
+        ["hook", "stop"] | ["extract", _] => println!("something to save"),
         _ => {}
     }
     match run(&folder, rest, fault) {
