@@ -29,6 +29,7 @@ fn main() -> ExitCode {
             }
         }
         ["hook", "stop"] | ["extract", _] => println!("something to save"),
+        ["audit" | "check", ..] => println!("a stale memory"),
         _ => {}
     }
     match run(&folder, rest, fault) {

@@ -1,8 +1,11 @@
 //! How stale a memory is: by its age, and by its claims that no longer hold.
 
+use crate::change::{Change, Draft};
 use crate::claim::{Claim, ClaimKind, ClaimPlace, Stance};
 use crate::digest::Revision;
 use crate::json::{self, JsonFormat};
+use crate::lifecycle::LifecycleVerb;
+use crate::mark::MarkKind;
 use crate::memory::Address;
 use crate::settle::{Evidence, Settled, Verdict, is_information};
 use crate::time::{DAY, Timestamp};
@@ -321,6 +324,72 @@ fn modifier(kind: ClaimKind) -> u32 {
 /// Age and claims together.
 pub fn total(age: u32, claims: u32) -> u32 {
     (age + claims).min(SCORE_MAX)
+}
+
+/// What somebody decides about a memory that an audit lists.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum PruneAction {
+    /// It was verified.
+    Keep,
+    Archive,
+    Retire,
+    Delete,
+    Edit,
+}
+
+impl PruneAction {
+    pub const ALL: [PruneAction; 5] = [
+        PruneAction::Keep,
+        PruneAction::Archive,
+        PruneAction::Retire,
+        PruneAction::Delete,
+        PruneAction::Edit,
+    ];
+
+    pub fn name(self) -> &'static str {
+        match self {
+            PruneAction::Keep => "keep",
+            PruneAction::Archive => "archive",
+            PruneAction::Retire => "retire",
+            PruneAction::Delete => "delete",
+            PruneAction::Edit => "edit",
+        }
+    }
+
+    pub fn parse(name: &str) -> Option<PruneAction> {
+        PruneAction::ALL.into_iter().find(|action| action.name() == name)
+    }
+
+    /// Whether it can be done to this memory: the only file of a folder cannot be moved away from the client.
+    pub fn is_possible(self, address: &Address) -> bool {
+        !address.is_memory_file() || !matches!(self, PruneAction::Archive | PruneAction::Retire)
+    }
+
+    /// The changes that do it. `text` is the new text of an edited memory, and what it was read from. Only a retired
+    /// memory may be deleted, so one in use is retired first.
+    pub fn changes(self, address: &Address, because: &str, text: Option<(Revision, String)>) -> Vec<Change> {
+        let transition =
+            |verb| Change::Transition { address: address.clone(), verb, reason: because.to_owned() };
+        let delete = Change::Delete { address: address.clone() };
+        match self {
+            PruneAction::Keep => {
+                vec![Change::Mark { address: address.clone(), kind: MarkKind::confirm(because) }]
+            }
+            PruneAction::Archive => vec![transition(LifecycleVerb::Archive)],
+            PruneAction::Retire => vec![transition(LifecycleVerb::Retire)],
+            PruneAction::Delete if address.is_memory_file() => vec![delete],
+            PruneAction::Delete => vec![transition(LifecycleVerb::Retire), delete],
+            PruneAction::Edit => {
+                let because = Some(because.to_owned()).filter(|because| !because.is_empty());
+                let revise = |(revision, text)| Change::Revise {
+                    address: address.clone(),
+                    expects: Some(revision),
+                    draft: Draft::Edited { text, because },
+                };
+                text.map(revise).into_iter().collect()
+            }
+        }
+    }
 }
 
 #[cfg(test)]

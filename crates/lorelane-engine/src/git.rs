@@ -81,6 +81,9 @@ pub fn untouched<'f>(disk: &dyn Disk, project: &Path, files: &'f [PathBuf]) -> V
     let Some(tree) = tree else { return Vec::new() };
     // Git would take `:/home/…` for a search in commit messages.
     let files: Vec<&PathBuf> = files.iter().filter(|file| file.starts_with(&tree.root)).collect();
+    if files.is_empty() {
+        return Vec::new();
+    }
     let names: Vec<Vec<u8>> = files.iter().map(|file| named(tree.relative(file))).collect();
     if names.iter().any(|name| name.contains(&b'\n')) {
         return Vec::new();

@@ -43,7 +43,7 @@ impl Says {
     }
 }
 
-const fn job(name: &'static str, call: fn(&Store<'_>, usize) -> Result<Call, Failure>) -> Job {
+pub(super) const fn job(name: &'static str, call: fn(&Store<'_>, usize) -> Result<Call, Failure>) -> Job {
     Job { name, call, done: &[0], says: Says::Anything }
 }
 
@@ -208,7 +208,7 @@ fn hook(
     Ok(Call { input: Some(input), ..words(&["hook", event]) })
 }
 
-fn words(words: &[&str]) -> Call {
+pub(super) fn words(words: &[&str]) -> Call {
     Call { args: words.iter().map(|word| (*word).to_owned()).collect(), input: None }
 }
 

@@ -3,6 +3,7 @@
 //! CPU time and not wall time: it hardly depends on what else the machine does. An empty process of the
 //! same profile is measured in between, so that ratios can be compared across machines.
 
+mod audit;
 mod jobs;
 mod measure;
 mod report;
@@ -26,6 +27,7 @@ use lorelane_core::policy::DEFAULT_ROOT;
 use lorelane_engine::config::RECORDS_CONFIG;
 use transcript::Transcripts;
 
+pub use audit::AuditSizes;
 pub use measure::{Cost, Streams, measure};
 use report::Place;
 pub use report::{Row, percentile, table, verdicts};
@@ -45,6 +47,7 @@ pub struct Bench {
     pub receipts: usize,
     /// The length of the longest transcript.
     pub transcript_bytes: usize,
+    pub audits: AuditSizes,
 }
 
 const TRANSCRIPT_BYTES: usize = 200 << 20;
@@ -88,7 +91,8 @@ pub fn command(mut args: Args) -> Result<bool, Failure> {
         }
         None => repo::find_program(&programs, "lorelane")?,
     };
-    let bench = Bench { binary, empty, sizes, runs, receipts: RECEIPTS, transcript_bytes: TRANSCRIPT_BYTES };
+    let (receipts, transcript_bytes, audits) = (RECEIPTS, TRANSCRIPT_BYTES, AuditSizes::USUAL);
+    let bench = Bench { binary, empty, sizes, runs, receipts, transcript_bytes, audits };
     let rows = bench.run()?;
     let journal = format!("`log` and `undo --dry-run` read a journal of at least {RECEIPTS} changes");
     let (today, machine) = (report::today(), report::machine());
@@ -199,13 +203,34 @@ impl Bench {
                 rows.push(self.row(&store, job, *size)?);
             }
         }
+        let AuditSizes { machine, deep, check } = self.audits;
+        rows.extend(self.audit_rows(&transcripts, machine, audit::write_machine, &[audit::MACHINE])?);
+        let deep_jobs = [audit::DEEP_FIRST, audit::DEEP_AGAIN];
+        rows.extend(self.audit_rows(&transcripts, deep, audit::write_claims, &deep_jobs)?);
+        rows.extend(self.audit_rows(&transcripts, check, audit::write_changed, &[audit::CHECK])?);
         Ok(rows)
+    }
+
+    /// Jobs on something else than a store of records.
+    fn audit_rows(
+        &self,
+        transcripts: &Transcripts,
+        size: usize,
+        write: fn(&Sandbox, usize) -> Result<(), Failure>,
+        jobs: &[Job],
+    ) -> Result<Vec<Row>, Failure> {
+        let sandbox = Sandbox::new("bench")?;
+        write(&sandbox, size)?;
+        let store = Store { sandbox, decisions: Vec::new(), transcripts, sessions: Cell::new(0) };
+        jobs.iter().map(|job| self.row(&store, job, size)).collect()
     }
 
     fn row(&self, store: &Store<'_>, job: &Job, size: usize) -> Result<Row, Failure> {
         let (mut costs, mut empties) = (Vec::new(), Vec::new());
+        let is_long = job.name.starts_with("audit, deep");
+        let runs = if is_long { self.runs.min(audit::DEEP_RUNS_MAX) } else { self.runs };
         // Turn 0 warms the page cache and is not counted.
-        for turn in 0..=self.runs {
+        for turn in 0..=runs {
             let empty = self.empty_process(store)?;
             let cost = self.process(store, job, turn)?;
             if turn > 0 {

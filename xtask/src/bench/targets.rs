@@ -46,6 +46,10 @@ pub const TARGETS: &[Target] = &[
     target("hook guard", 3.0, 1.4, Some(26.0)),
     Target { aim: None, ..target("hook guard, named file", 3.0, 0.0, None) },
     memory_only("hook after-tool"),
+    Target { size: 2_000, peak_mb: 30.0, ..target("audit, all projects", 214.0, 57.0, Some(330.0)) },
+    Target { size: 1_000, peak_mb: 150.0, ..target("audit, deep, first", 14_286.0, 4_286.0, None) },
+    Target { size: 1_000, peak_mb: 150.0, ..target("audit, deep, again", 2_857.0, 429.0, None) },
+    Target { peak_mb: 40.0, ..target("check", 429.0, 114.0, None) },
 ];
 
 const fn target(job: &'static str, must: f64, aim: f64, scripts_ms: Option<f64>) -> Target {

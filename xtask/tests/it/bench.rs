@@ -3,13 +3,14 @@
 use std::os::unix::fs::symlink;
 use std::path::PathBuf;
 
-use xtask::bench::{Bench, Verdict, table};
+use xtask::bench::{AuditSizes, Bench, Verdict, table};
 use xtask::sandbox::Sandbox;
 
 const FAKE: &str = env!("CARGO_BIN_EXE_fake-lorelane");
 
 fn bench(binary: PathBuf, sizes: Vec<usize>, runs: usize, receipts: usize) -> Bench {
-    Bench { binary, empty: FAKE.into(), sizes, runs, receipts, transcript_bytes: 1 << 20 }
+    let audits = AuditSizes { machine: 20, deep: 10, check: 100 };
+    Bench { binary, empty: FAKE.into(), sizes, runs, receipts, transcript_bytes: 1 << 20, audits }
 }
 
 #[test]
@@ -32,7 +33,10 @@ fn every_job_is_measured_at_every_size() {
     ];
     let journal = ["log", "undo --dry-run"];
     assert_eq!(jobs, [&expected[..], &["create session"], &hooks, &journal].concat());
-    assert_eq!(table(&rows).lines().count(), 2 + 42);
+    let audits: Vec<(&str, usize)> = rows[42..].iter().map(|row| (row.job, row.size)).collect();
+    let expected = ["audit, all projects", "audit, deep, first", "audit, deep, again", "check"];
+    assert_eq!(audits, expected.into_iter().zip([20, 10, 10, 100]).collect::<Vec<_>>());
+    assert_eq!(table(&rows).lines().count(), 2 + 46);
     for row in &rows {
         assert!(row.median_ms > 0.0 && row.median_ms <= row.p95_ms && row.peak_mb > 0.0, "{row:?}");
         assert_eq!(row.verdict(), Verdict::Unjudged);

@@ -14,6 +14,8 @@ use unicode_normalization::UnicodeNormalization;
 const NOTES: &str = "notes";
 /// The group of every address in Claude Code's memory folder.
 const AUTO: &str = "auto";
+/// The name of `MEMORY.md`, the index of that folder.
+const MEMORY: &str = "MEMORY";
 /// Accepted prefixes of a note's name: the group of its address, the lane's folder, and the prefix of ids in
 /// `ragdocs`.
 const NOTE_PREFIXES: [&str; 3] = ["notes/", ".memories/", "memory:"];
@@ -141,6 +143,11 @@ impl Address {
     /// Whether it is in the archive of Claude Code's memory folder.
     pub fn is_in_archive(&self) -> bool {
         self.is_auto() && self.name.split_once('/').is_some_and(|(folder, _)| folder == ARCHIVE)
+    }
+
+    /// Whether it is `MEMORY.md` itself, which is a memory if it is no index.
+    pub fn is_memory_file(&self) -> bool {
+        self.is_auto() && self.name == MEMORY
     }
 
     pub fn is_note(&self) -> bool {

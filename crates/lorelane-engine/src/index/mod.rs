@@ -233,8 +233,8 @@ impl Index {
         Index { db, identity: None }
     }
 
-    /// A placeholder for an index that was moved to the pool.
-    fn closed() -> Index {
+    /// A placeholder without tables: for an index that was moved to the pool, or a lane that has none.
+    pub(crate) fn closed() -> Index {
         let db = Connection::open_in_memory().expect("an in-memory database needs nothing");
         Index { db, identity: None }
     }

@@ -9,8 +9,8 @@ use crate::disk::{Disk, RealDisk};
 use crate::env::Env;
 use crate::index::{Index, ListFilter};
 use lorelane_core::dialect::auto::{
-    IndexReport, Instructions, MEMORY_FILE, MemoryIndex, TidyIndex, TopicFile, is_memory_file, load_index,
-    split_standalone, tidied,
+    IndexReport, Instructions, MEMORY_FILE, MemoryIndex, TidyIndex, TopicFile, load_index, split_standalone,
+    tidied,
 };
 use lorelane_core::lifecycle::Status;
 use lorelane_core::memory::{Address, LaneId};
@@ -100,7 +100,7 @@ impl AutoMemory<'_> {
     pub fn report(&mut self) -> Result<IndexReport, Failure> {
         let text = index_text(self.lane())?;
         let (mut topics, mut problems) = (Vec::new(), Vec::new());
-        for address in self.active()?.into_iter().filter(|address| !is_memory_file(address)) {
+        for address in self.active()?.into_iter().filter(|address| !address.is_memory_file()) {
             let Ok(loaded) = self.workspace.load(&address) else { continue };
             problems.extend(loaded.problems);
             topics.push(TopicFile { path: loaded.path, tokens: tokens(&loaded.memory.body.prose()) });
@@ -260,7 +260,7 @@ impl ClientContext {
     }
 
     fn has_passage(&self, address: &Address, lines: Option<(usize, usize)>) -> bool {
-        match self.standalone.filter(|_| is_memory_file(address)) {
+        match self.standalone.filter(|_| address.is_memory_file()) {
             Some(file) => file.cut_at.is_none_or(|cut_at| lines.is_some_and(|(_, last)| last < cut_at)),
             None => self.linked.contains(address),
         }

@@ -21,7 +21,10 @@ mod write_guard;
 pub use crate::failure::{Failure, UnclearName};
 pub use crate::finding::Finding;
 pub use act::ToolCall;
-pub use audit::{AuditReport, AuditScope, BrokenMention, CheckReport, CheckScope, MemoryAudit};
+pub use audit::{
+    AuditReport, AuditScope, BrokenMention, CheckReport, CheckScope, IndexTokens, MemoryAudit, MemoryStore,
+    MemoryStores, NoSuchStore, StoreAudit,
+};
 pub use auto_memory::{AutoMemory, IndexSize, TidyReport, open_for_auto};
 pub use capture::{
     AskPolicy, ConsolidationReport, DraftRequest, ExtractReport, ExtractedItem, InboxAction, InboxEntry,
@@ -35,7 +38,7 @@ pub use maintenance::{
     BenchOutcome, Diagnosis, EraseCheck, EraseResult, ForgetReport, Maintenance, Overview, RepositoryTraces,
     Sync,
 };
-pub use open::{AutoFolder, AutoOwner, auto_folders};
+pub use open::{AutoFolder, AutoOwner, ClientInventory};
 pub use open::{InitReport, ProjectLocation, Settings, init, init_on, locate, locate_root, plan_init};
 pub use recall::{
     Comparison, Duplicate, DuplicateGroup, EmbedProgress, Inbound, LinkReport, Recall, ReminderOutcome,

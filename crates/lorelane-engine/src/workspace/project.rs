@@ -116,6 +116,6 @@ impl Lane {
 
 /// A path that cannot be written, for a process without a home directory: the store then uses the fallback journal
 /// inside the lane, and captures are not saved.
-fn no_state() -> StateFolder {
+pub(super) fn no_state() -> StateFolder {
     "/dev/null/lorelane".into()
 }

@@ -9,7 +9,7 @@ use lorelane_engine::disk::Disk;
 use lorelane_engine::disk::sim::{Crash, CrashPoint, SimDisk, SimProcess};
 use lorelane_engine::env::Env;
 use lorelane_engine::workspace::{
-    AutoFolder, AutoMemory, AutoOwner, Failure, ProjectLocation, Workspace, auto_folders,
+    AutoFolder, AutoMemory, AutoOwner, ClientInventory, Failure, ProjectLocation, Workspace,
 };
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::ErrorKind;
@@ -135,22 +135,41 @@ fn the_sessions_say_whose_a_folder_is() {
     put(&disk, "/q/README.md", "");
     put(&disk, "/h/.claude/projects/-q/memory/a.md", TOPIC);
     session("-q", "/q");
-    let owners: Vec<(String, AutoOwner)> = auto_folders(&disk, &env())
+    // A transcript may begin with lines that do not say where it ran, and such a line may be long.
+    let long =
+        format!("{{\"type\":\"summary\",\"text\":\"{}\"}}\n{{\"cwd\": \"/long\"}}\n", "x".repeat(20_000));
+    put(&disk, "/h/.claude/projects/-long/s.jsonl", &long);
+    put(&disk, "/h/.claude/projects/-long/memory/a.md", TOPIC);
+    put(&disk, "/long/README.md", "");
+    put(&disk, "/q/.claude/agent-memory/tester/MEMORY.md", INDEX);
+    let inventory = ClientInventory::read(&disk, &env());
+    assert_eq!(inventory.unreadable, []);
+    let owners: Vec<(String, AutoOwner)> = inventory
+        .folders
         .into_iter()
         .map(|AutoFolder { path, owner }| (path.display().to_string(), owner))
         .collect();
+    let project = |root: &str| AutoOwner::Project { root: root.into(), shared_with: Vec::new() };
     let root = lorelane_engine::git::common_dir(Path::new("/p"));
     assert_eq!(root, None, "the simulated project is not on the real disk");
     assert_eq!(
         owners,
         [
-            ("/h/.claude/agent-memory/reviewer".to_owned(), AutoOwner::Agent { name: "reviewer".to_owned() }),
+            (
+                "/h/.claude/agent-memory/reviewer".to_owned(),
+                AutoOwner::Agent { name: "reviewer".to_owned(), project: None }
+            ),
             (
                 "/h/.claude/projects/-gone/memory".to_owned(),
                 AutoOwner::Nobody { former: Some("/gone".into()) }
             ),
+            ("/h/.claude/projects/-long/memory".to_owned(), project("/long")),
             (MEMORY.to_owned(), AutoOwner::Nobody { former: Some("/p/.claude".into()) }),
-            ("/h/.claude/projects/-q/memory".to_owned(), AutoOwner::Project { root: "/q".into() }),
+            ("/h/.claude/projects/-q/memory".to_owned(), project("/q")),
+            (
+                "/q/.claude/agent-memory/tester".to_owned(),
+                AutoOwner::Agent { name: "tester".to_owned(), project: Some("/q".into()) }
+            ),
         ]
     );
 }

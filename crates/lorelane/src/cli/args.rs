@@ -5,9 +5,9 @@
 
 use super::{
     append, archive, audit, auto, bench, candidate, check, compat, completions, config, confirm, consolidate,
-    create, doctor, duplicates, edit, extract, forget, gc, graph, hook, inbox, init, links, list, log, mcp,
-    merge, model, notes, pin, reindex, reject, related, restore, retire, search, setup, show, status,
-    supersede, tour, trust, undo, unpin, update, why,
+    create, dashboard, doctor, duplicates, edit, extract, forget, gc, graph, hook, inbox, init, links, list,
+    log, mcp, merge, model, notes, pin, prune, reindex, reject, related, restore, retire, search, setup,
+    show, status, supersede, tour, trust, undo, unpin, update, why,
 };
 use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
 use std::ffi::OsString;
@@ -39,8 +39,26 @@ pub const GROUPS: [(&str, &[&str]); 4] = [
     (
         "Everyday",
         &[
-            "init", "tour", "create", "show", "edit", "update", "list", "search", "inbox", "extract",
-            "links", "related", "pin", "unpin", "why", "audit", "check", "confirm",
+            "init",
+            "tour",
+            "create",
+            "show",
+            "edit",
+            "update",
+            "list",
+            "search",
+            "inbox",
+            "extract",
+            "links",
+            "related",
+            "pin",
+            "unpin",
+            "why",
+            "audit",
+            "check",
+            "confirm",
+            "prune",
+            "dashboard",
         ],
     ),
     (
@@ -92,6 +110,8 @@ pub enum Command {
     Audit(audit::AuditArgs),
     Check(check::CheckArgs),
     Confirm(confirm::ConfirmArgs),
+    Prune(prune::PruneArgs),
+    Dashboard(dashboard::DashboardArgs),
     Append(append::AppendArgs),
     Supersede(supersede::SupersedeArgs),
     Retire(retire::RetireArgs),

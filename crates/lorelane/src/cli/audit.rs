@@ -8,15 +8,24 @@ use lorelane_core::audit::{Band, CheckedClaim, ClaimCount};
 use lorelane_core::memory::LaneId;
 use lorelane_core::settle::Verdict;
 use lorelane_core::text::{cut, one_line};
-use lorelane_engine::workspace::{AuditReport, AuditScope, MemoryAudit, Workspace};
+use lorelane_engine::workspace::{
+    AuditReport, AuditScope, MemoryAudit, MemoryStore, MemoryStores, NoSuchStore, Workspace,
+};
 use std::fmt::Write as _;
+
+/// How many projects are named that a name could mean.
+const NEAR_MAX: usize = 8;
 
 /// Show which memories are old, or name code that is gone
 ///
 /// A score from 0 to 100: by age, plus points for claims that no longer hold. From 50 on a memory is to be reviewed, from
 /// 75 on it may be pruned. Without --deep the verdicts of the last deep audit are used.
+///
+/// --project and --all-projects also audit projects that you are not in: those in which Claude Code had sessions.
 #[derive(Debug, Args)]
-#[command(after_help = "Example:\n  lorelane audit --deep --lane notes")]
+#[command(
+    after_help = "Example:\n  lorelane audit --deep --lane notes\n  lorelane audit --all-projects --markdown\n  lorelane audit --project api --json"
+)]
 pub struct AuditArgs {
     /// Check what memories say about files, symbols, branches and packages against the repository
     #[arg(long)]
@@ -24,6 +33,12 @@ pub struct AuditArgs {
     /// Only this lane: records, notes or auto
     #[arg(long, value_name = "LANE")]
     lane: Option<String>,
+    /// Only this project: its name, its path, or a part that no other has
+    #[arg(long, value_name = "NAME", conflicts_with = "fix")]
+    project: Option<String>,
+    /// Every project on this machine
+    #[arg(long, conflicts_with_all = ["project", "fix"])]
+    all_projects: bool,
     /// Count every broken claim, not each kind once
     #[arg(long)]
     per_claim: bool,
@@ -46,20 +61,58 @@ pub struct AuditArgs {
 pub(super) fn run(session: &Session<'_>, args: &AuditArgs) -> CliResult {
     let lane = args.lane.as_deref().map(lane).transpose()?;
     let count = if args.per_claim { ClaimCount::PerClaim } else { ClaimCount::PerKind };
-    let mut workspace = session.open()?;
-    let deep = args.deep || args.fix;
-    let report = workspace.maintenance().audit(AuditScope { deep, lane, count })?;
-    if args.fix {
-        return fix(session, &mut workspace, &report, args.change);
+    let scope = AuditScope { deep: args.deep || args.fix, lane, count };
+    if args.all_projects {
+        let mut stores = MemoryStores::find_all(session.env);
+        let mut report = AuditReport::of_stores(stores.audit_all(scope));
+        let folders = stores.unreadable.iter().map(|(path, why)| (path.display().to_string(), why.clone()));
+        report.unreadable.extend(folders);
+        return show(session, args, &report);
     }
+    if let Some(name) = &args.project {
+        let stores = MemoryStores::find_all(session.env);
+        let store = chosen(session, &stores, name)?;
+        let Some(audited) = stores.audit(&store, scope)? else {
+            output::err(&format!("{} has no memories", one_line(&store.name)));
+            return Ok(Exit::Nothing);
+        };
+        return show(session, args, &audited.report);
+    }
+    let mut workspace = session.open()?;
+    let report = workspace.maintenance().audit(scope)?;
+    match args.fix {
+        true => fix(session, &mut workspace, &report, args.change),
+        false => show(session, args, &report),
+    }
+}
+
+/// The store that somebody named.
+fn chosen(session: &Session<'_>, stores: &MemoryStores, name: &str) -> Result<MemoryStore, CliError> {
+    stores.find(session.env, name).map_err(|NoSuchStore { near }| {
+        let name = one_line(name);
+        if near.is_empty() {
+            return CliError::usage(
+                format!("cannot audit '{name}': no project has this name or path"),
+                "`lorelane dashboard` lists the projects",
+            );
+        }
+        let near: Vec<String> = near.iter().take(NEAR_MAX).map(|near| one_line(near)).collect();
+        CliError::usage(
+            format!("cannot audit '{name}': several projects match"),
+            format!("name one of {}", near.join(", ")),
+        )
+    })
+}
+
+fn show(session: &Session<'_>, args: &AuditArgs, report: &AuditReport) -> CliResult {
     if args.sarif {
-        output::foreign_document(&SarifView::of(&report));
+        output::foreign_document(&SarifView::of(report));
     } else if session.json {
-        output::document(&AuditView::of(&report));
+        output::document(&AuditView::of(report));
     } else if args.markdown {
-        output::out(&markdown(&report));
+        output::out(&markdown(report));
     } else {
-        output::out(&text(&report, args));
+        output::out(&text(report, args));
     }
     for (file, why) in &report.unreadable {
         output::err(&format!("cannot read {}: {}", one_line(file), one_line(why)));
@@ -85,7 +138,7 @@ fn fix(
     Ok(Exit::Done)
 }
 
-fn lane(name: &str) -> Result<LaneId, CliError> {
+pub(super) fn lane(name: &str) -> Result<LaneId, CliError> {
     let names = || LaneId::ALL.map(LaneId::name).join(", ");
     LaneId::parse(name)
         .ok_or_else(|| CliError::usage(format!("'{name}' is not a lane"), format!("lanes: {}", names())))
@@ -96,7 +149,7 @@ fn is_listed(memory: &MemoryAudit) -> bool {
     memory.band != Band::Keep || memory.claims.iter().any(is_reported)
 }
 
-fn is_reported(claim: &CheckedClaim) -> bool {
+pub(super) fn is_reported(claim: &CheckedClaim) -> bool {
     matches!(claim.verdict, Verdict::Broken | Verdict::Moved(_))
 }
 
@@ -109,7 +162,7 @@ fn text(report: &AuditReport, args: &AuditArgs) -> String {
             "[{:>3}] {:<6} {}  {}",
             memory.score,
             memory.band.name(),
-            memory.address,
+            full_name(memory),
             cut(&one_line(&memory.title), 60)
         );
         let _ = writeln!(text, "      {}", parts(memory));
@@ -127,8 +180,16 @@ fn text(report: &AuditReport, args: &AuditArgs) -> String {
     text
 }
 
+/// The address of a memory, with its project if there are several.
+pub(super) fn full_name(memory: &MemoryAudit) -> String {
+    match &memory.store {
+        Some(store) => format!("{}: {}", one_line(store), memory.address),
+        None => memory.address.to_string(),
+    }
+}
+
 /// The parts of the score: age and claims.
-fn parts(memory: &MemoryAudit) -> String {
+pub(super) fn parts(memory: &MemoryAudit) -> String {
     let age = &memory.age;
     let days = output::count(age.days, "day", "days");
     let mut line =
@@ -146,7 +207,7 @@ fn parts(memory: &MemoryAudit) -> String {
     line
 }
 
-fn claim_line(memory: &MemoryAudit, claim: &CheckedClaim) -> String {
+pub(super) fn claim_line(memory: &MemoryAudit, claim: &CheckedClaim) -> String {
     let lines = claim.lines.first().map_or(String::new(), |line| format!(":{line}"));
     let (verdict, text, why) = (claim.verdict.name(), one_line(&claim.text), one_line(&claim.evidence.why));
     format!("{verdict} {} `{text}`: {why} ({}{lines})", claim.kind, memory.path)
@@ -183,7 +244,7 @@ fn markdown(report: &AuditReport) -> String {
             "| {} | {} | {} | {} |",
             memory.score,
             memory.band.name(),
-            cell(&memory.address.to_string()),
+            cell(&full_name(memory)),
             why.join("; ")
         );
     }

@@ -2,6 +2,7 @@
 
 use super::consolidate::print_results;
 use super::extract::place_of;
+use super::keys::{typed_key, typed_line};
 use super::shared_args::ChangeArgs;
 use super::{CliError, CliResult, Exit, Session, draft, output};
 use crate::view::{CommitView, InboxDoneView, InboxView, RuleView, RulesView};
@@ -17,7 +18,7 @@ use lorelane_core::text::{cut, one_line};
 use lorelane_engine::setup::BlockFile;
 use lorelane_engine::workspace::{ConsolidationReport, InboxAction, InboxEntry, Workspace};
 use std::fmt::Write as _;
-use std::io::{BufRead, IsTerminal, Read, Write as _};
+use std::io::IsTerminal;
 
 /// Decide what to keep of what sessions captured
 ///
@@ -394,45 +395,5 @@ fn next_decision(question: &str) -> Decision {
             Some(Some(decision)) => return decision,
             Some(None) => key = typed_key(""),
         }
-    }
-}
-
-fn typed_line(question: &str) -> String {
-    output::out(question);
-    // Only a newline would show it by itself.
-    let _ = std::io::stdout().flush();
-    let mut line = String::new();
-    let _ = std::io::stdin().lock().read_line(&mut line);
-    line.trim().to_owned()
-}
-
-/// One key, without Enter. Ctrl-C is read as a key too: a killed process would leave the terminal without echo.
-/// The question comes after the switch, so that whoever answers it at once is understood.
-#[cfg(unix)]
-fn typed_key(question: &str) -> Option<char> {
-    use rustix::termios::{LocalModes, OptionalActions, tcgetattr, tcsetattr};
-    let stdin = std::io::stdin();
-    let before = tcgetattr(&stdin).ok()?;
-    let mut by_key = before.clone();
-    by_key.local_modes.remove(LocalModes::ICANON | LocalModes::ECHO | LocalModes::ISIG);
-    tcsetattr(&stdin, OptionalActions::Now, &by_key).ok()?;
-    output::out(question);
-    let mut byte = [0];
-    let read = stdin.lock().read(&mut byte);
-    let _ = tcsetattr(&stdin, OptionalActions::Now, &before);
-    match read {
-        Ok(1) => Some(char::from(byte[0])),
-        _ => None,
-    }
-}
-
-/// One key and Enter, where a terminal cannot be read key by key.
-#[cfg(not(unix))]
-fn typed_key(question: &str) -> Option<char> {
-    output::out(question);
-    let mut line = String::new();
-    match std::io::stdin().lock().read_line(&mut line) {
-        Ok(0) | Err(_) => None,
-        Ok(_) => Some(line.trim().chars().next().unwrap_or(' ')),
     }
 }

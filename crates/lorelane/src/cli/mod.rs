@@ -14,6 +14,7 @@ mod config;
 mod confirm;
 mod consolidate;
 mod create;
+mod dashboard;
 mod doctor;
 mod draft;
 mod duplicates;
@@ -26,6 +27,7 @@ mod hook;
 mod inbox;
 mod init;
 mod input;
+mod keys;
 mod links;
 mod list;
 mod log;
@@ -35,6 +37,7 @@ mod model;
 mod notes;
 mod output;
 mod pin;
+mod prune;
 mod reindex;
 mod reject;
 mod related;
@@ -233,6 +236,8 @@ fn dispatch(session: &Session<'_>, command: &Command) -> CliResult {
         Command::Audit(args) => audit::run(session, args),
         Command::Check(args) => check::run(session, args),
         Command::Confirm(args) => confirm::run(session, args),
+        Command::Prune(args) => prune::run(session, args),
+        Command::Dashboard(args) => dashboard::run(session, args),
         Command::Append(args) => append::run(session, args),
         Command::Retire(args) => retire::run(session, args),
         Command::Archive(args) => archive::run(session, args),

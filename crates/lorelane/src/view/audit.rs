@@ -1,6 +1,8 @@
 //! An audit as JSON, and as SARIF for code hosts.
 
-use lorelane_core::audit::{AgeSource, Band, CheckedClaim, Distribution};
+use super::ReceiptView;
+use lorelane_core::audit::{AgeSource, Band, CheckedClaim, Distribution, PruneAction};
+use lorelane_core::change::Receipt;
 use lorelane_core::settle::{Evidence, Verdict};
 use lorelane_engine::workspace::{AuditReport, CheckReport, MemoryAudit};
 use serde::Serialize;
@@ -14,7 +16,9 @@ pub struct AuditView<'r> {
 }
 
 #[derive(Debug, Serialize)]
-struct MemoryAuditView<'r> {
+pub(super) struct MemoryAuditView<'r> {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    project: Option<&'r str>,
     address: String,
     kind: &'static str,
     title: &'r str,
@@ -76,13 +80,14 @@ impl<'r> AuditView<'r> {
 }
 
 impl<'r> MemoryAuditView<'r> {
-    fn of(memory: &'r MemoryAudit) -> MemoryAuditView<'r> {
+    pub(super) fn of(memory: &'r MemoryAudit) -> MemoryAuditView<'r> {
         let age = &memory.age;
         let mut reasons = age.reasons();
         let has = |name: &str| memory.claims.iter().any(|claim| claim.verdict.name() == name);
         reasons.extend(has("broken").then_some("broken_claims"));
         reasons.extend(has("moved").then_some("moved_claims"));
         MemoryAuditView {
+            project: memory.store.as_deref(),
             address: memory.address.to_string(),
             kind: memory.kind.name(),
             title: &memory.title,
@@ -100,6 +105,51 @@ impl<'r> MemoryAuditView<'r> {
             claim_score: memory.claim_points,
             reasons,
             claims: memory.claims.iter().map(ClaimView::of).collect(),
+        }
+    }
+}
+
+/// The memories that `prune` asks about.
+#[derive(Debug, Serialize)]
+pub struct PruneView<'r> {
+    memories: Vec<StaleView<'r>>,
+}
+
+#[derive(Debug, Serialize)]
+struct StaleView<'r> {
+    #[serde(flatten)]
+    memory: MemoryAuditView<'r>,
+    revision: String,
+    actions: Vec<&'static str>,
+}
+
+impl<'r> PruneView<'r> {
+    pub fn of(stale: &[&'r MemoryAudit]) -> PruneView<'r> {
+        let view = |memory: &&'r MemoryAudit| StaleView {
+            revision: memory.revision.to_string(),
+            actions: PruneAction::ALL
+                .into_iter()
+                .filter(|action| action.is_possible(&memory.address))
+                .map(PruneAction::name)
+                .collect(),
+            memory: MemoryAuditView::of(memory),
+        };
+        PruneView { memories: stale.iter().map(view).collect() }
+    }
+}
+
+/// What `prune` did, one receipt per lane.
+#[derive(Debug, Serialize)]
+pub struct PrunedView<'r> {
+    dry_run: bool,
+    receipts: Vec<ReceiptView<'r>>,
+}
+
+impl<'r> PrunedView<'r> {
+    pub fn of(receipts: &'r [Receipt], dry_run: bool) -> PrunedView<'r> {
+        PrunedView {
+            dry_run,
+            receipts: receipts.iter().map(|receipt| ReceiptView::of(receipt, dry_run)).collect(),
         }
     }
 }
@@ -237,10 +287,24 @@ impl SarifResult {
         let text = format!("{} `{}`: {}", claim.kind, claim.text, claim.evidence.why);
         let start_line = claim.lines.first().copied().unwrap_or(1);
         let place = SarifPlace {
-            artifact_location: SarifFile { uri: path.to_owned() },
+            artifact_location: SarifFile { uri: uri(path) },
             region: SarifRegion { start_line },
         };
         let locations = [SarifLocation { physical_location: place }];
         Some(SarifResult { rule_id, level, message: SarifText { text }, locations })
     }
+}
+
+/// A path as a URI: relative to the repository, or that of a file on this machine.
+fn uri(path: &str) -> String {
+    let mut uri = if path.starts_with('/') { String::from("file://") } else { String::new() };
+    for byte in path.bytes() {
+        match byte {
+            b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'/' | b'-' | b'.' | b'_' | b'~' => {
+                uri.push(char::from(byte))
+            }
+            _ => uri.push_str(&format!("%{byte:02X}")),
+        }
+    }
+    uri
 }

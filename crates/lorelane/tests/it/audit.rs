@@ -154,7 +154,7 @@ fn without_git_claims_are_unknown_and_age_is_scored() {
     scratch.put(".memories/latin.md", b"---\ntype: \"fact\"\n---\n\ncaf\xe9\n");
     let said = scratch.lorelane("audit --deep").expect(0);
     assert!(
-        said.err.contains("cannot read latin.md: it is not UTF-8") && said.out.contains("1 memory"),
+        said.err.contains("cannot read .memories/latin.md: it is not UTF-8") && said.out.contains("1 memory"),
         "{said:?}"
     );
     std::fs::remove_file(scratch.project().join(".memories/latin.md")).unwrap();

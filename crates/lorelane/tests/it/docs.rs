@@ -424,7 +424,42 @@ fn blocks(document: &str, language: &str) -> Vec<String> {
 fn command_lines(document: &str) -> Vec<String> {
     let shown =
         blocks(document, "text").into_iter().filter_map(|line| Some(line.strip_prefix("$ ")?.to_owned()));
-    blocks(document, "sh").into_iter().chain(blocks(document, "usage")).chain(shown).collect()
+    let recipes = recipe_lines(document);
+    blocks(document, "sh").into_iter().chain(blocks(document, "usage")).chain(shown).chain(recipes).collect()
+}
+
+/// The commands of ours that recipes for CI systems run.
+fn recipe_lines(document: &str) -> Vec<String> {
+    let steps = blocks(document, "yaml").into_iter();
+    let steps = steps.map(|line| line.trim_start_matches("- ").trim_start_matches("run: ").to_owned());
+    steps.filter(|line| line.starts_with("lorelane ")).collect()
+}
+
+#[test]
+fn the_recipes_for_ci_do_what_they_say() {
+    let lines = recipe_lines(&document("docs/audit.md"));
+    assert_eq!(lines.len(), 6, "{lines:?}");
+    let scratch = crate::scratch::Scratch::with_jwt();
+    scratch.git(&["init", "-q"]);
+    scratch.git(&["add", "-A"]);
+    scratch.git(&["commit", "-qm", "x"]);
+    scratch.git(&["update-ref", "refs/remotes/origin/main", "HEAD"]);
+    for line in lines {
+        let mut shell = scratch.command(&[]);
+        let environment: Vec<_> =
+            shell.get_envs().filter_map(|(name, value)| Some((name.to_owned(), value?.to_owned()))).collect();
+        shell = Command::new("sh");
+        shell.args(["-ec", &line]).current_dir(scratch.project()).env_clear().envs(environment);
+        shell.env("GITHUB_STEP_SUMMARY", scratch.project().join("summary.md"));
+        shell.env("GITHUB_BASE_REF", "main").env("CI_MERGE_REQUEST_DIFF_BASE_SHA", "HEAD");
+        let said = scratch.said(&shell.output().unwrap()).expect(0);
+        assert_eq!(said.err, "", "{line}");
+    }
+    let sarif = Json::parse(&scratch.read("memories.sarif")).unwrap();
+    assert_eq!(sarif.at("version").and_then(Json::as_text), Some("2.1.0"));
+    for summary in ["summary.md", "memories.md"] {
+        assert!(scratch.read(summary).starts_with("# Memory audit\n\n1 memory: "), "{summary}");
+    }
 }
 
 /// A command line in words, as a shell reads it; the signs of a synopsis are left out.

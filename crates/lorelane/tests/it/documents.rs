@@ -71,6 +71,9 @@ fn commands_print_the_fields_that_machines_know() {
         "merge notes/first notes/second --into notes/both --dry-run",
         "notes move --to user --dry-run",
         "audit --deep",
+        "audit --all-projects",
+        "prune",
+        "dashboard",
         "check",
         "confirm notes/first --because read",
         "log -n 1",
@@ -149,6 +152,12 @@ fn commands_print_the_fields_that_machines_know() {
             {v number, from text, to text, files [text], dry_run bool}
         audit --deep
             {v number, head null, tokens number, distribution {fresh number, aging number, review number, stale number}, memories [{address text, kind text, title text, path text, score number, band text, tokens number, age {score number, days number, half_life_days number, source text, since text}, claim_score number, reasons [], claims [{kind text, text text, lines [number], verdict text, moved_to null, evidence {why text, unchecked bool}}]}]}
+        audit --all-projects
+            {v number, head null, tokens number, distribution {fresh number, aging number, review number, stale number}, memories []}
+        prune
+            {v number, memories []}
+        dashboard
+            {v number, memories number, distribution {fresh number, aging number, review number, stale number}, tokens {loaded number, on_demand number, lost number, lost_entries number}, projects [], agents [], orphans [], worst [], unreadable []}
         check
             {v number, touched number, broken [], unchecked text}
         confirm notes/first --because read

@@ -1,6 +1,7 @@
 //! The inbox as a person uses it: a list, commands for scripts, and one key per item in a terminal.
 
 use crate::scratch::Scratch;
+use crate::terminal::Terminal;
 use lorelane_core::json::{Json, JsonFormat};
 use std::fs;
 
@@ -220,97 +221,29 @@ fn a_secret_or_a_hostile_text_in_a_statement_is_neither_proposed_nor_repeated() 
     assert!(!shown.contains('\u{1b}') && !shown.contains('\u{202e}'), "{shown:?}");
 }
 
-/// A program in a terminal of its own, driven key by key.
-mod terminal {
-    use super::*;
-    use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
-    use std::fs::File;
-    use std::io::{Read, Write};
-    use std::os::unix::ffi::OsStrExt;
-    use std::process::{Child, Stdio};
-    use std::sync::mpsc::{Receiver, channel};
-    use std::time::Duration;
-
-    struct Terminal {
-        keys: File,
-        shown: Receiver<Vec<u8>>,
-        screen: String,
-        program: Child,
+#[test]
+fn one_key_decides_each_item() {
+    let scratch = three_sessions();
+    said(&scratch, "four", "From now on never push to the main branch directly.", "Understood.");
+    assert_eq!(waiting(&scratch), [1, 2, 3, 4]);
+    let mut terminal = Terminal::run(&scratch, &["inbox"]);
+    // Other keys do nothing, and a key is not shown.
+    terminal.answer("uit\r\n", "xa");
+    terminal.answer("uit\r\n", "r");
+    terminal.answer("Why? ", "the hook does it\n");
+    terminal.answer("uit\r\n", "l");
+    terminal.answer("uit\r\n", "s");
+    terminal.answer("1 item of this session", "d");
+    let (code, shown) = terminal.end();
+    assert_eq!(code, Some(0), "{shown}");
+    assert!(shown.contains("Item 4 dropped"), "{shown}");
+    assert_eq!(waiting(&scratch), [3], "one was left for later");
+    assert!(scratch.lorelane("list").text().contains("pnpm"));
+    // Ctrl-C ends it like `q`, and nothing is decided.
+    for key in ["q", "\u{3}", "\u{4}"] {
+        let mut terminal = Terminal::run(&scratch, &["inbox", "--explain"]);
+        terminal.answer("uit\r\n", key);
+        assert_eq!(terminal.end().0, Some(0));
     }
-
-    impl Terminal {
-        fn run(scratch: &Scratch, words: &[&str]) -> Terminal {
-            let main = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY).unwrap();
-            grantpt(&main).unwrap();
-            unlockpt(&main).unwrap();
-            let name = ptsname(&main, Vec::new()).unwrap();
-            let path = std::path::Path::new(std::ffi::OsStr::from_bytes(name.as_bytes()));
-            let side = || Stdio::from(File::options().read(true).write(true).open(path).unwrap());
-            let mut command = scratch.command(words);
-            command.env("TERM", "xterm").stdin(side()).stdout(side()).stderr(side());
-            let program = command.spawn().unwrap();
-            // The program alone holds the other side, so that its end is the end of what is read.
-            drop(command);
-            let keys = File::from(main);
-            let mut screen = keys.try_clone().unwrap();
-            let (send, shown) = channel();
-            std::thread::spawn(move || {
-                let mut bytes = [0; 4096];
-                while let Ok(count @ 1..) = screen.read(&mut bytes) {
-                    if send.send(bytes[..count].to_vec()).is_err() {
-                        break;
-                    }
-                }
-            });
-            Terminal { keys, shown, screen: String::new(), program }
-        }
-
-        /// Waits until this is shown, clears the screen, and types.
-        fn answer(&mut self, shown: &str, keys: &str) {
-            while !self.screen.contains(shown) {
-                match self.shown.recv_timeout(Duration::from_secs(60)) {
-                    Ok(bytes) => self.screen.push_str(&String::from_utf8_lossy(&bytes)),
-                    Err(_) => panic!("no {shown:?} in {:?}", self.screen),
-                }
-            }
-            self.screen.clear();
-            self.keys.write_all(keys.as_bytes()).unwrap();
-        }
-
-        /// The exit code and what was still shown.
-        fn end(mut self) -> (Option<i32>, String) {
-            let code = self.program.wait().unwrap().code();
-            while let Ok(bytes) = self.shown.recv() {
-                self.screen.push_str(&String::from_utf8_lossy(&bytes));
-            }
-            (code, self.screen)
-        }
-    }
-
-    #[test]
-    fn one_key_decides_each_item() {
-        let scratch = three_sessions();
-        said(&scratch, "four", "From now on never push to the main branch directly.", "Understood.");
-        assert_eq!(waiting(&scratch), [1, 2, 3, 4]);
-        let mut terminal = Terminal::run(&scratch, &["inbox"]);
-        // Other keys do nothing, and a key is not shown.
-        terminal.answer("uit\r\n", "xa");
-        terminal.answer("uit\r\n", "r");
-        terminal.answer("Why? ", "the hook does it\n");
-        terminal.answer("uit\r\n", "l");
-        terminal.answer("uit\r\n", "s");
-        terminal.answer("1 item of this session", "d");
-        let (code, shown) = terminal.end();
-        assert_eq!(code, Some(0), "{shown}");
-        assert!(shown.contains("Item 4 dropped"), "{shown}");
-        assert_eq!(waiting(&scratch), [3], "one was left for later");
-        assert!(scratch.lorelane("list").text().contains("pnpm"));
-        // Ctrl-C ends it like `q`, and nothing is decided.
-        for key in ["q", "\u{3}", "\u{4}"] {
-            let mut terminal = Terminal::run(&scratch, &["inbox", "--explain"]);
-            terminal.answer("uit\r\n", key);
-            assert_eq!(terminal.end().0, Some(0));
-        }
-        assert_eq!(waiting(&scratch), [3]);
-    }
+    assert_eq!(waiting(&scratch), [3]);
 }

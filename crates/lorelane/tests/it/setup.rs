@@ -247,7 +247,7 @@ fn a_dry_run_shows_the_lines_and_writes_nothing() {
     let said = scratch.lorelane("setup claude-code --dry-run").expect(0);
     expect![[r#"
         Would set up claude-code
-          13 files in ~/home/state/agents
+          15 files in ~/home/state/agents
           created  ~/home/.claude/plugins/known_marketplaces.json
             + {
             +   "lorelane": {

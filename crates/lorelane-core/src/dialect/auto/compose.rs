@@ -1,6 +1,5 @@
 //! Turns a draft into a topic file.
 
-use super::is_memory_file;
 use super::model::{
     METADATA, auto_type, document_of, malformed, memory, open, scalar, set, stem, type_edits, written,
 };
@@ -187,7 +186,7 @@ fn description(body: &str) -> String {
 fn refuse_name(address: &Address) -> Result<(), Refusal> {
     let expected = match why_no_name(address.name()) {
         Some(why) => format!("Not a valid name: {why}"),
-        None if is_memory_file(address) || address.is_in_archive() => {
+        None if address.is_memory_file() || address.is_in_archive() => {
             "Not a valid name: the index and the archive have it".to_owned()
         }
         None => return Ok(()),

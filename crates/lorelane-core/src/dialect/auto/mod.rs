@@ -151,8 +151,3 @@ impl Dialect for Auto {
         None
     }
 }
-
-/// The address of a `MEMORY.md` that is a memory itself.
-pub fn is_memory_file(address: &Address) -> bool {
-    address.is_auto() && MEMORY_FILE.strip_suffix(EXTENSION) == Some(address.name())
-}

@@ -5,7 +5,6 @@
 //! it. Every other key is kept in `extra`; those below `metadata` as `metadata.key`.
 
 use super::index::MemoryIndex;
-use super::is_memory_file;
 use crate::dialect::notes::{NOTE_MAX_BYTES, NoteDocument, links};
 use crate::dialect::{Document, MemoryFile, Syntax};
 use crate::json::{Json, Object};
@@ -36,7 +35,7 @@ pub(super) fn open(text: &str) -> Result<NoteDocument<'_>, String> {
 
 /// Whether it is an index, or a `MEMORY.md` with nothing but headings.
 pub(super) fn is_index(address: &Address, text: &str) -> bool {
-    is_memory_file(address) && !MemoryIndex::parse(text).is_standalone()
+    address.is_memory_file() && !MemoryIndex::parse(text).is_standalone()
 }
 
 pub(super) fn document_of<'d>(
@@ -94,7 +93,7 @@ pub(super) fn problems(document: &NoteDocument<'_>, address: &Address) -> Vec<St
     if is_conflicted(document.text) {
         problems.push(NotCurrent::Conflicted.says().to_owned());
     }
-    if is_memory_file(address) {
+    if address.is_memory_file() {
         return problems;
     }
     if document.frontmatter.is_none() {
@@ -157,12 +156,12 @@ fn kind_path(document: &NoteDocument<'_>) -> Option<&'static [&'static str]> {
 fn title(document: &NoteDocument<'_>, body: &str, address: &Address) -> String {
     let said =
         |key: &str| scalar(document, &[key]).map(|text| one_line(&text)).filter(|text| !text.is_empty());
-    let own = if is_memory_file(address) { None } else { said("description") };
+    let own = if address.is_memory_file() { None } else { said("description") };
     own.unwrap_or_else(|| title_without_description(document, body, address))
 }
 
 fn title_without_description(document: &NoteDocument<'_>, body: &str, address: &Address) -> String {
-    let name = scalar(document, &["name"]).filter(|_| !is_memory_file(address));
+    let name = scalar(document, &["name"]).filter(|_| !address.is_memory_file());
     let name = name.map(|name| one_line(&name)).filter(|name| !name.is_empty());
     let heading = || markdown::title(body).map(one_line).filter(|title| !title.is_empty());
     name.or_else(heading).unwrap_or_else(|| stem(address).to_owned())

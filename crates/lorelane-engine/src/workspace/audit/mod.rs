@@ -4,24 +4,31 @@ mod broken;
 mod cache;
 mod check;
 mod fix;
+mod stores;
 
 pub(in crate::workspace) use broken::BrokenClaims;
 pub(in crate::workspace) use cache::VerdictCache;
 pub use check::{BrokenMention, CheckReport, CheckScope};
+pub use stores::{IndexTokens, MemoryStore, MemoryStores, NoSuchStore, StoreAudit};
 
+use crate::disk::Disk;
 use crate::git;
-use crate::index::ListFilter;
+use crate::index::FileStamp;
 use crate::probe::{ClaimQuery, Prober};
 use crate::workspace::find::LoadedMemory;
+use crate::workspace::lane::{FileContent, Lane, LaneListing};
 use crate::workspace::{Failure, Maintenance, Workspace};
 use lorelane_core::audit::{
     Age, AgeSource, AuditedMemory, Band, CheckedClaim, ClaimCount, Distribution, claim_points, total,
 };
 use lorelane_core::claim::{Claim, claims_of};
-use lorelane_core::corpus::MemorySummary;
+use lorelane_core::dialect::MemoryFile;
+use lorelane_core::digest::Revision;
 use lorelane_core::lifecycle::Status;
 use lorelane_core::mark::Marks;
 use lorelane_core::memory::{Address, LaneId, MemoryKind};
+use lorelane_core::path::RelPath;
+use lorelane_core::policy::Policy;
 use lorelane_core::settle::{Facts, settle};
 use lorelane_core::text::{cut, one_line, tokens};
 use lorelane_core::time::Timestamp;
@@ -44,9 +51,12 @@ pub struct AuditScope {
 /// One memory of an audit.
 #[derive(Clone, Debug)]
 pub struct MemoryAudit {
+    /// The store that it is in, if several are audited.
+    pub store: Option<String>,
     pub address: Address,
     pub kind: MemoryKind,
     pub title: String,
+    pub revision: Revision,
     /// The path of its file, as in listings.
     pub path: String,
     pub age: Age,
@@ -70,10 +80,22 @@ pub struct AuditReport {
     pub head: Option<String>,
 }
 
+impl AuditReport {
+    fn of(mut memories: Vec<MemoryAudit>, unreadable: Vec<(String, String)>) -> AuditReport {
+        memories.sort_by(|a, b| {
+            b.score.cmp(&a.score).then_with(|| (&a.store, &a.address).cmp(&(&b.store, &b.address)))
+        });
+        let distribution = Distribution::of(memories.iter().map(|memory| memory.score));
+        let tokens = memories.iter().map(|memory| memory.tokens).sum();
+        AuditReport { memories, distribution, tokens, unreadable, head: None }
+    }
+}
+
 /// A memory that is audited, with its dates.
 struct Subject {
     loaded: LoadedMemory,
     path: String,
+    file: PathBuf,
     age: Age,
     confirmed: Option<Timestamp>,
 }
@@ -84,18 +106,44 @@ struct Subjects {
     unreadable: Vec<(String, String)>,
 }
 
+/// What an audit of some lanes needs to know of their project.
+struct AuditContext<'w> {
+    disk: &'w dyn Disk,
+    now: Timestamp,
+    policy: &'w Policy,
+    /// The worktree; `None` for memories of no project.
+    project: Option<&'w Path>,
+    marks: Marks,
+    cache: Option<VerdictCache>,
+}
+
 impl Maintenance<'_> {
     /// Scores every active memory.
     pub fn audit(&mut self, scope: AuditScope) -> Result<AuditReport, Failure> {
-        self.scan()?;
-        let Subjects { readable: subjects, unreadable } = self.workspace.subjects(scope.lane)?;
-        let cache = self.workspace.verdict_cache();
-        let disk = &*self.workspace.disk;
-        let known = cache.as_ref().map(|cache| cache.read(disk)).unwrap_or_default();
+        let workspace = &*self.workspace;
+        let context = AuditContext {
+            disk: &*workspace.disk,
+            now: workspace.now,
+            policy: &workspace.policy,
+            project: Some(&workspace.project.root),
+            marks: workspace.marks(),
+            cache: workspace.verdict_cache(),
+        };
+        let lanes: Vec<&Lane> = workspace.lanes.iter().collect();
+        context.report(context.subjects(&lanes, scope.lane)?, &lanes, scope)
+    }
+}
+
+impl AuditContext<'_> {
+    /// Scores memories: by their age, and by the verdicts of this audit or, unless it is deep, of the last.
+    fn report(&self, subjects: Subjects, lanes: &[&Lane], scope: AuditScope) -> Result<AuditReport, Failure> {
+        let Subjects { readable: subjects, unreadable } = subjects;
+        let known = self.cache.as_ref().map(|cache| cache.read(self.disk)).unwrap_or_default();
         let mut head = None;
         let mut audited = BTreeMap::new();
-        if scope.deep {
-            let prober = self.workspace.prober();
+        let project = self.project.filter(|_| scope.deep);
+        if let Some(project) = project {
+            let prober = prober_of(self.disk, project, lanes);
             head = prober.head().map(str::to_owned);
             audited = check(&prober, &subjects, &known);
         }
@@ -107,20 +155,94 @@ impl Maintenance<'_> {
             let claims = verdicts.map(|known| known.claims.clone()).unwrap_or_default();
             subject.scored(claims, scope.count)
         });
-        let mut memories: Vec<MemoryAudit> = memories.collect();
-        memories.sort_by(|a, b| b.score.cmp(&a.score).then_with(|| a.address.cmp(&b.address)));
-        if let Some(cache) = cache.filter(|_| scope.deep) {
+        let memories: Vec<MemoryAudit> = memories.collect();
+        if let Some(cache) = self.cache.as_ref().filter(|_| project.is_some()) {
             // Verdicts of another lane stay; what an audit of everything did not see is gone.
             let mut all = if scope.lane.is_some() { known.clone() } else { BTreeMap::new() };
             all.extend(audited);
             if all != known {
-                cache.write(disk, &all)?;
+                cache.write(self.disk, &all)?;
             }
         }
-        let distribution = Distribution::of(memories.iter().map(|memory| memory.score));
-        let tokens = memories.iter().map(|memory| memory.tokens).sum();
-        Ok(AuditReport { memories, distribution, tokens, unreadable, head })
+        Ok(AuditReport { head, ..AuditReport::of(memories, unreadable) })
     }
+
+    /// The active memories with their age, and what cannot be read. Only files are read: an index says nothing that
+    /// they do not, and a project that is not open has none.
+    fn subjects(&self, lanes: &[&Lane], only: Option<LaneId>) -> Result<Subjects, Failure> {
+        let mut subjects = Subjects::default();
+        for lane in lanes.iter().filter(|lane| only.is_none_or(|only| lane.id() == only)) {
+            let LaneListing { files, times } = lane.files();
+            let is_in_use = |path: &RelPath| {
+                let address = lane.dialect.address_of(path);
+                address.is_none_or(|address| !address.is_trash() && !address.is_in_archive())
+            };
+            for path in files.into_iter().filter(is_in_use) {
+                match lane.content(&path) {
+                    FileContent::Gone => {}
+                    FileContent::Unread { what, .. } => {
+                        subjects.unreadable.push((lane.listed_path(&path), what));
+                    }
+                    FileContent::Read { bytes, seen } => self.subject(lane, path, bytes, seen, &mut subjects),
+                }
+            }
+            let folders = lane.not_listed(&times).into_iter();
+            subjects.unreadable.extend(folders.map(|(path, why)| (path.display().to_string(), why)));
+            lane.refuse_when_exhausted()?;
+        }
+        self.date_by_git(&mut subjects.readable);
+        Ok(subjects)
+    }
+
+    fn subject(&self, lane: &Lane, path: RelPath, bytes: Vec<u8>, seen: FileStamp, subjects: &mut Subjects) {
+        let revision = Revision::of(&bytes);
+        let mut file = lane.parse(&path, bytes);
+        let problems = std::mem::take(&mut file.problems);
+        let MemoryFile { document, memory, .. } = match file.into_memory() {
+            Ok(file) => file,
+            Err(_) => {
+                // Without a problem it is not meant to be a memory.
+                let why = problems.into_iter().next().map(|problem| (lane.listed_path(&path), problem.what));
+                return subjects.unreadable.extend(why);
+            }
+        };
+        if memory.lifecycle.status() != Status::Active {
+            return;
+        }
+        let confirmed = self.marks.confirmed_at(&memory.address, &revision);
+        let sources = [
+            (confirmed, AgeSource::Confirmed),
+            (memory.content_changed(), AgeSource::Modified),
+            (Some(Timestamp(seen.mtime_ns.div_euclid(1_000_000_000))), AgeSource::Mtime),
+        ];
+        let dated = sources.into_iter().find_map(|(at, source)| Some((at?, source)));
+        let (since, source) = dated.unwrap_or((self.now, AgeSource::Mtime));
+        let age = Age::at(self.now, since, source, self.policy.half_life_days(memory.kind));
+        let (file, listed) = (lane.file(&path), lane.listed_path(&path));
+        let loaded = LoadedMemory { memory, path, document, revision, problems };
+        subjects.readable.push(Subject { loaded, path: listed, file, age, confirmed });
+    }
+
+    /// When git last changed the files of memories that have no date. Only files as git has them.
+    fn date_by_git(&self, subjects: &mut [Subject]) {
+        let Some(project) = self.project else { return };
+        let undated = subjects.iter().filter(|subject| subject.age.source == AgeSource::Mtime);
+        let files: Vec<PathBuf> = undated.map(|subject| subject.file.clone()).collect();
+        let clean = git::untouched(self.disk, project, &files);
+        let times: BTreeMap<PathBuf, Timestamp> = git::last_changes(project, &clean).into_iter().collect();
+        for subject in subjects.iter_mut().filter(|subject| subject.age.source == AgeSource::Mtime) {
+            if let Some(at) = times.get(&subject.file) {
+                subject.age = Age::at(self.now, *at, AgeSource::Git, subject.age.half_life_days);
+            }
+        }
+    }
+}
+
+/// Facts of a project; the lanes' own files are no source of them.
+fn prober_of<'d>(disk: &'d dyn Disk, project: &'d Path, lanes: &[&Lane]) -> Prober<'d> {
+    let files = lanes.iter().filter_map(|lane| lane.files.as_ref());
+    let own: Vec<&Path> = files.map(|files| files.root.as_path()).collect();
+    Prober::new(disk, project, &own)
 }
 
 impl Workspace {
@@ -148,74 +270,7 @@ impl Workspace {
     }
 
     fn prober(&self) -> Prober<'_> {
-        let own: Vec<&Path> = self
-            .lanes
-            .iter()
-            .filter_map(|lane| lane.files.as_ref())
-            .map(|files| files.root.as_path())
-            .collect();
-        Prober::new(&*self.disk, &self.project.root, &own)
-    }
-
-    /// The active memories with their age, and those that cannot be read.
-    fn subjects(&mut self, lane: Option<LaneId>) -> Result<Subjects, Failure> {
-        let entries = self.recall().entries(ListFilter { kind: None, status: Some(Status::Active) })?;
-        let is_wanted = |entry: &&MemorySummary| {
-            let address = &entry.address;
-            !address.is_trash() && lane.is_none_or(|lane| address.lane() == lane)
-        };
-        let entries: Vec<&MemorySummary> = entries.iter().filter(is_wanted).collect();
-        let marks = self.marks();
-        let commit_times = self.commit_times(&entries);
-        let mut subjects = Subjects::default();
-        for entry in entries {
-            match self.load(&entry.address) {
-                Ok(loaded) => subjects.readable.push(self.subject(loaded, entry, &marks, &commit_times)),
-                Err(failure) => subjects.unreadable.push((entry.address.to_string(), failure.to_string())),
-            }
-        }
-        for lane in self.lanes.iter_mut().filter(|open| lane.is_none_or(|lane| open.id() == lane)) {
-            subjects.unreadable.extend(lane.with_index(|index| index.unreadable())?);
-        }
-        Ok(subjects)
-    }
-
-    fn subject(
-        &self,
-        loaded: LoadedMemory,
-        entry: &MemorySummary,
-        marks: &Marks,
-        commit_times: &BTreeMap<Address, Timestamp>,
-    ) -> Subject {
-        let memory = &loaded.memory;
-        let confirmed = marks.confirmed_at(&memory.address, &loaded.revision);
-        let sources = [
-            (confirmed, AgeSource::Confirmed),
-            (memory.content_changed(), AgeSource::Modified),
-            (commit_times.get(&memory.address).copied(), AgeSource::Git),
-            (entry.written, AgeSource::Mtime),
-        ];
-        let dated = sources.into_iter().find_map(|(at, source)| Some((at?, source)));
-        let (since, source) = dated.unwrap_or((self.now, AgeSource::Mtime));
-        let age = Age::at(self.now, since, source, self.policy.half_life_days(memory.kind));
-        Subject { path: self.listed_path(&memory.address), loaded, age, confirmed }
-    }
-
-    /// When git last changed the files of memories that have no date. Only files as git has them.
-    fn commit_times(&self, entries: &[&MemorySummary]) -> BTreeMap<Address, Timestamp> {
-        let undated = entries.iter().filter(|entry| entry.content_changed.is_none());
-        let file = |entry: &&&MemorySummary| Some((self.file_of(&entry.address)?, entry.address.clone()));
-        let files: BTreeMap<PathBuf, Address> = undated.filter_map(|entry| file(&entry)).collect();
-        let names: Vec<PathBuf> = files.keys().cloned().collect();
-        let clean = git::untouched(&*self.disk, &self.project.root, &names);
-        let times = git::last_changes(&self.project.root, &clean);
-        times.into_iter().filter_map(|(file, at)| Some((files.get(&file)?.clone(), at))).collect()
-    }
-
-    fn file_of(&self, address: &Address) -> Option<PathBuf> {
-        let lane = self.lanes.of(address)?;
-        let path = lane.dialect.place(address)?;
-        Some(lane.files.as_ref()?.file(&path))
+        prober_of(&*self.disk, &self.project.root, &self.lanes.iter().collect::<Vec<_>>())
     }
 }
 
@@ -225,9 +280,11 @@ impl Subject {
         let score = total(self.age.score, claim_points);
         let memory = self.loaded.memory;
         MemoryAudit {
+            store: None,
             address: memory.address,
             kind: memory.kind,
             title: memory.title,
+            revision: self.loaded.revision,
             path: self.path,
             age: self.age,
             claim_points,

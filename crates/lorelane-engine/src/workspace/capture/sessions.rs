@@ -18,8 +18,7 @@ const SESSIONS_MAX: usize = 5_000;
 /// Codex sorts sessions into folders by year, month and day.
 const DEPTH_MAX: usize = 4;
 /// Where a transcript says in which folder it ran: nearly always in its first lines, which may be long.
-const START: usize = 64 << 10;
-const LONG_START: usize = 2 << 20;
+const STARTS: [usize; 2] = [64 << 10, 2 << 20];
 /// The first line of a transcript, to tell its client.
 const FIRST_LINE_MAX: u64 = 256 << 10;
 /// An id of this form ends the name of a Codex transcript.
@@ -136,7 +135,7 @@ impl SessionCapture<'_> {
     /// counts where the transcript says nothing.
     pub(super) fn owner(&self, session: &SessionFile) -> SessionOwner {
         let (disk, root) = (&*self.workspace.disk, &self.workspace.project.root);
-        let cwd = cwd_of(disk, &session.path, START).or_else(|| cwd_of(disk, &session.path, LONG_START));
+        let cwd = cwd_of(disk, &session.path, &STARTS);
         let Some(cwd) = cwd else {
             let folder = session.path.parent().and_then(Path::file_name).unwrap_or_default();
             let is_own = session.client == CLAUDE_CODE

@@ -3,7 +3,7 @@
 use super::planner::Planner;
 use crate::backend::Edit;
 use crate::workspace::Failure;
-use lorelane_core::dialect::auto::{MEMORY_FILE, MemoryIndex, entry_line, is_memory_file, split_standalone};
+use lorelane_core::dialect::auto::{MEMORY_FILE, MemoryIndex, entry_line, split_standalone};
 use lorelane_core::digest::Revision;
 use lorelane_core::lifecycle::LifecycleVerb;
 use lorelane_core::mark::{ArchivedMark, Mark, MarkKind};
@@ -103,7 +103,7 @@ impl Planner<'_> {
 
     /// Follows a rename or a new description.
     pub(super) fn relink(&mut self, before: &Memory, after: &Memory) -> Result<(), Failure> {
-        if !self.has_index() || is_memory_file(&before.address) {
+        if !self.has_index() || before.address.is_memory_file() {
             return Ok(());
         }
         let (from, to) = (self.place(&before.address)?, self.place(&after.address)?);

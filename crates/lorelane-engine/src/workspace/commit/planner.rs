@@ -5,7 +5,6 @@ use crate::backend::Edit;
 use crate::workspace::lane::{CommittedFiles, DocEntries, Lane, joined};
 use crate::workspace::{Failure, Workspace};
 use lorelane_core::change::{Assignment, Change, Draft, Effect, Notice, Outcome, Plan};
-use lorelane_core::dialect::auto::is_memory_file;
 use lorelane_core::dialect::{Extent, MemoryFile, ParsedDraft, TextEdit, WriteContext};
 use lorelane_core::digest::Revision;
 use lorelane_core::lifecycle::{Lifecycle, LifecycleVerb, REASON_MAX, Status};
@@ -69,6 +68,7 @@ pub(in crate::workspace) fn stage(
         lane,
         written: BTreeMap::new(),
         seen: RefCell::default(),
+        retired: BTreeMap::new(),
         index: None,
         staged: StagedPlan::default(),
     };
@@ -96,6 +96,8 @@ pub(super) struct Planner<'s> {
     pub(super) written: BTreeMap<RelPath, Option<Box<MemoryFile>>>,
     /// Files as they were read first: the client may write while a change is planned.
     seen: RefCell<BTreeMap<RelPath, Option<Vec<u8>>>>,
+    /// The files of the memories that this plan has retired, by their former address.
+    retired: BTreeMap<Address, RelPath>,
     /// The index that links the memories, once a change concerns it.
     pub(super) index: Option<StagedIndex>,
     pub(super) staged: StagedPlan,
@@ -344,7 +346,7 @@ impl Planner<'_> {
             return self.put_back(address, &path, last);
         }
         let standing = self.standing(address, &path)?;
-        if is_memory_file(address) && matches!(verb, LifecycleVerb::Retire | LifecycleVerb::Archive) {
+        if address.is_memory_file() && matches!(verb, LifecycleVerb::Retire | LifecycleVerb::Archive) {
             return Err(Failure::OnlyFile);
         }
         if let Some(to) = self.leads_to(address, verb)? {
@@ -361,6 +363,9 @@ impl Planner<'_> {
         self.guard_secrets(Some(&standing.memory), &mut after)?;
         let edits = self.write(&standing, Some(&after))?;
         self.take(edits);
+        if verb == LifecycleVerb::Retire {
+            self.retired.insert(address.clone(), path.clone());
+        }
         let to = after.lifecycle.status();
         let reason = match &after.lifecycle {
             Lifecycle::Retired { reason, .. } | Lifecycle::Archived { reason, .. } => reason.clone(),
@@ -391,7 +396,7 @@ impl Planner<'_> {
         };
         self.take(edits);
         let to = memory.lifecycle.status();
-        if to == Status::Active && !is_memory_file(address) {
+        if to == Status::Active && !address.is_memory_file() {
             self.link(&memory, path)?;
         }
         self.outcome(&memory, path.clone(), Effect::Transitioned { to, reason: String::new() });
@@ -447,6 +452,9 @@ impl Planner<'_> {
             _ => self.unlink(memory, to, verb, given.as_deref().unwrap_or_default())?,
         }
         self.take(edits);
+        if verb == LifecycleVerb::Retire {
+            self.retired.insert(memory.address.clone(), path.clone());
+        }
         let to = match (verb, after.lifecycle.status()) {
             // Only the mark says that it was retired.
             (LifecycleVerb::Retire, Status::Archived) => Status::Retired,
@@ -457,12 +465,23 @@ impl Planner<'_> {
     }
 
     fn delete(&mut self, address: &Address) -> Result<(), Failure> {
-        let path = self.place(address)?;
+        // What this plan has just retired may be elsewhere now.
+        let retired = self.retired.get(address).cloned();
+        let path = match &retired {
+            Some(path) => path.clone(),
+            None => self.place(address)?,
+        };
         let standing = self.standing(address, &path)?;
-        transition::may_purge(&standing.memory)?;
+        if retired.is_some() {
+            self.staged.outcomes.retain(|outcome| outcome.path != path);
+        } else if !address.is_memory_file() {
+            // The only file of Claude Code's folder cannot be retired first.
+            transition::may_purge(&standing.memory)?;
+        }
         let edits = self.write(&standing, None)?;
         self.take(edits);
-        self.outcome(&standing.memory, path, Effect::Deleted);
+        let memory = Memory { address: address.clone(), ..standing.memory };
+        self.outcome(&memory, path, Effect::Deleted);
         Ok(())
     }
 

@@ -8,7 +8,7 @@ mod scan;
 pub(super) use scan::{CommittedFiles, DocEntries, FileContent, LaneListing, is_foreign, joined};
 
 use super::open::auto;
-use super::project::Project;
+use super::project::{self, Project};
 use super::{Failure, LoadedMemory};
 use crate::backend::{Backend, ChangeTarget, Edit, StoreError};
 use crate::disk::{Disk, FileType};
@@ -115,6 +115,23 @@ impl Lane {
         lane.known_as = known_as.trim_end_matches('/').to_owned();
         lane.index_file = index_file;
         lane.index_fault = index_fault;
+        lane
+    }
+
+    /// A lane whose files are only read: it has neither index nor journal, and nothing is created for it.
+    pub(super) fn read_only(
+        disk: &Arc<dyn Disk>,
+        dialect: Box<dyn Dialect>,
+        root: PathBuf,
+        known_as: &str,
+        marks: PathBuf,
+    ) -> Lane {
+        let state = project::no_state();
+        let home = StoreFolders { lane: root.clone(), marks, state: state.clone() };
+        let store = Arc::new(Store::new(Arc::clone(disk), home));
+        let mut lane = Lane::on(Arc::clone(&store) as Arc<dyn Backend>, dialect, Index::closed());
+        lane.files = Some(LaneFiles { root, state, store, disk: Arc::clone(disk) });
+        lane.known_as = known_as.trim_end_matches('/').to_owned();
         lane
     }
 

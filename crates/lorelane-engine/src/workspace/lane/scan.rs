@@ -65,7 +65,7 @@ impl Lane {
     }
 
     /// Fails if the limit of open files was reached: a file that could not be opened may still exist.
-    fn refuse_when_exhausted(&self) -> Result<(), Failure> {
+    pub(in crate::workspace) fn refuse_when_exhausted(&self) -> Result<(), Failure> {
         match self.exhausted.take() {
             Some(fault) => Err(Failure::io("read", &self.folder(ROOT), fault)),
             None => Ok(()),
@@ -97,12 +97,15 @@ impl Lane {
         let mut problems: Vec<_> =
             files.into_iter().map(|problem| (self.file(&problem.path), problem.what)).collect();
         let times = self.with_index(Index::folder_times)?;
-        for (folder, _) in times.iter().filter(|(_, time)| **time == UNSETTLED) {
-            if let Err(fault) = self.documents.list(folder) {
-                problems.push((self.folder(folder), format!("it cannot be listed: {fault}")));
-            }
-        }
+        problems.extend(self.not_listed(&times));
         Ok(problems)
+    }
+
+    /// The folders of a listing that could not be listed, with the reason.
+    pub(in crate::workspace) fn not_listed(&self, times: &FolderTimes) -> Vec<(PathBuf, String)> {
+        let unsettled = times.iter().filter(|(_, time)| **time == UNSETTLED);
+        let fault = unsettled.filter_map(|(folder, _)| Some((folder, self.documents.list(folder).err()?)));
+        fault.map(|(folder, fault)| (self.folder(folder), format!("it cannot be listed: {fault}"))).collect()
     }
 
     /// Size and mtime of every memory file, without the index.

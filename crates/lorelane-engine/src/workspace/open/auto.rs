@@ -23,9 +23,10 @@ const SETTINGS: &str = "settings.json";
 const SETTINGS_MAX_BYTES: u64 = 1 << 20;
 /// Marks of these lanes, in the user's data folder.
 const MARKS_OF_AUTO: &str = "auto";
-/// How many transcripts of a folder are read to learn whose it is, and how much of each.
+/// How many transcripts of a folder are read to learn whose it is, and how much of each: more only if the part before
+/// it does not say.
 const TRANSCRIPTS_MAX: usize = 5;
-const TRANSCRIPT_START: usize = 64 << 10;
+const TRANSCRIPT_STARTS: [usize; 3] = [4 << 10, 16 << 10, 64 << 10];
 
 /// Where Claude Code keeps its own files, and what its settings and environment say about its memory.
 #[derive(Clone, Debug)]
@@ -57,12 +58,29 @@ impl ClientFolder {
         &self.config
     }
 
+    /// The folder that the user's settings give the memories of all projects.
+    pub(super) fn named_folder(&self, disk: &dyn Disk) -> Option<PathBuf> {
+        self.named(self.settings(disk)?.at("autoMemoryDirectory")?.as_text()?)
+    }
+
+    /// Whether the client gives a project the folder with this name. Versions of it disagree on the end of a long one.
+    pub(super) fn gives(&self, name: &str, root: &Path) -> bool {
+        let slug = project_slug(&text(root));
+        let is_long = || long_slug_prefix(&slug).is_some_and(|prefix| name.starts_with(prefix));
+        self.project_name.as_deref() == Some(name) || slug == name || is_long()
+    }
+
+    /// Where marks of a memory folder outside its project are.
+    pub(in crate::workspace) fn marks_of(folders: &Folders, root: &Path) -> PathBuf {
+        folders.data.join(MARKS_OF_AUTO).join(Folders::lane_key(&key_of(root)))
+    }
+
     pub(in crate::workspace) fn projects(&self) -> PathBuf {
         self.config.join(PROJECTS)
     }
 
     /// The user's settings of the client, if they say anything about its memory.
-    fn settings(&self, disk: &dyn Disk) -> Option<Json> {
+    pub(in crate::workspace) fn settings(&self, disk: &dyn Disk) -> Option<Json> {
         settings_at(disk, &self.config.join(SETTINGS), LinkPolicy::Followed)
     }
 
@@ -134,7 +152,7 @@ impl AutoLocation {
             root.strip_prefix(project).ok().map(|inside| inside.to_string_lossy().replace('\\', "/"));
         let marks = match (&inside, folders) {
             (Some(_), _) => project.join(MARKS_FOLDER),
-            (None, Some(folders)) => folders.data.join(MARKS_OF_AUTO).join(Folders::lane_key(&key_of(&root))),
+            (None, Some(folders)) => ClientFolder::marks_of(folders, &root),
             (None, None) => return None,
         };
         Some(AutoLocation {
@@ -183,7 +201,12 @@ impl ClientFolder {
 
     /// Whether the client reads its memory in this project. Here a project's settings count: at worst, they have a
     /// memory shown twice or not at all in their own project.
-    fn loads_memory(&self, disk: &dyn Disk, user: Option<&Json>, project: &Path) -> bool {
+    pub(in crate::workspace) fn loads_memory(
+        &self,
+        disk: &dyn Disk,
+        user: Option<&Json>,
+        project: &Path,
+    ) -> bool {
         if let Some(disabled) = self.disabled {
             return !disabled;
         }
@@ -227,23 +250,38 @@ fn sessions_in<'d>(disk: &'d dyn Disk, folder: &'d Path) -> impl Iterator<Item =
     let listed = disk.list(folder).ok().flatten().unwrap_or_default().into_iter();
     let sessions = listed.filter(|listed| listed.kind == FileType::File && listed.name.ends_with(".jsonl"));
     let sessions = sessions.take(TRANSCRIPTS_MAX);
-    sessions.filter_map(move |session| cwd_of(disk, &folder.join(&session.name), TRANSCRIPT_START))
+    sessions.filter_map(move |session| cwd_of(disk, &folder.join(&session.name), &TRANSCRIPT_STARTS))
 }
 
 /// The folder that a session ran in, from the start of its transcript.
-pub(in crate::workspace) fn cwd_of(disk: &dyn Disk, file: &Path, max: usize) -> Option<PathBuf> {
+pub(in crate::workspace) fn cwd_of(disk: &dyn Disk, file: &Path, starts: &[usize]) -> Option<PathBuf> {
     let mut transcript = disk.open(file, LinkPolicy::Refused).ok()?;
-    let length = usize::try_from(transcript.size().ok()?).unwrap_or(usize::MAX).min(max);
-    let start = transcript.read_at(0, length).ok()?;
-    let lines = start.split(|byte| *byte == b'\n');
-    // The last line may be cut off; then it is no JSON.
-    let cwd = lines.filter_map(|line| {
-        let line = std::str::from_utf8(line).ok().filter(|line| line.contains("\"cwd\""))?;
-        let line = Json::parse(line).ok()?;
-        // Codex has it in the first line's payload.
-        line.at("cwd").or_else(|| line.at("payload.cwd"))?.as_text().map(PathBuf::from)
-    });
-    cwd.into_iter().find(|cwd| cwd.is_absolute())
+    let size = usize::try_from(transcript.size().ok()?).unwrap_or(usize::MAX);
+    let (mut start, mut parsed) = (Vec::new(), 0);
+    for &length in starts {
+        let more = size.min(length) - start.len();
+        start.append(&mut transcript.read_at(start.len() as u64, more).ok()?);
+        // The last line may be cut off: it is parsed once all of it is there.
+        let end = match start.len() == size {
+            true => size,
+            false => memchr::memrchr(b'\n', &start).map_or(parsed, |end| end + 1),
+        };
+        let found = start[parsed..end].split(|byte| *byte == b'\n').find_map(cwd_in);
+        if found.is_some() || start.len() == size {
+            return found;
+        }
+        parsed = end;
+    }
+    None
+}
+
+/// The folder that a line of a transcript names.
+fn cwd_in(line: &[u8]) -> Option<PathBuf> {
+    let line = std::str::from_utf8(line).ok().filter(|line| line.contains("\"cwd\""))?;
+    let line = Json::parse(line).ok()?;
+    // Codex has it in the first line's payload.
+    let cwd = PathBuf::from(line.at("cwd").or_else(|| line.at("payload.cwd"))?.as_text()?);
+    cwd.is_absolute().then_some(cwd)
 }
 
 /// A path as the client writes it.

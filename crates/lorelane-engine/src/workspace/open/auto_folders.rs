@@ -1,14 +1,16 @@
 //! Every memory folder of Claude Code on this machine, and whose it is.
 
 use super::auto::{ClientFolder, MEMORY, folders_in, repository_root, text};
+use super::locate::real_path;
 use crate::disk::{Disk, FileType};
 use crate::env::Env;
 use lorelane_core::dialect::auto::project_slug;
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
-/// The folder of the memories of sub-agents.
+/// The folders of the memories of sub-agents.
 const AGENT_MEMORY: &str = "agent-memory";
+const AGENT_MEMORY_LOCAL: &str = "agent-memory-local";
 
 /// A memory folder of Claude Code.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -19,51 +21,142 @@ pub struct AutoFolder {
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum AutoOwner {
-    /// The project whose sessions use it, by the root of its repository.
-    Project { root: PathBuf },
-    /// A sub-agent that the user has in every project.
-    Agent { name: String },
+    /// The project whose sessions use it, by the root of its repository, and others with the same name that use it too.
+    Project { root: PathBuf, shared_with: Vec<PathBuf> },
+    /// A sub-agent, in one project or in all of them.
+    Agent { name: String, project: Option<PathBuf> },
+    /// The user's settings name it for all projects.
+    Everyone,
     /// No session uses it any more: its project is gone, or it is of a work tree that an older version of the client
     /// gave a folder of its own.
     Nobody { former: Option<PathBuf> },
 }
 
-/// All memory folders of projects and of the user's sub-agents, in the order of their paths. A name cannot be turned
-/// back into a path, so the sessions say whose a folder is. Folders without files are left out.
-pub fn auto_folders(disk: &dyn Disk, env: &Env) -> Vec<AutoFolder> {
-    let Some(client) = ClientFolder::of(env) else { return Vec::new() };
-    let projects = folders_below(disk, &client.projects());
-    let used_by: Vec<(PathBuf, Vec<PathBuf>)> =
-        projects.into_iter().map(|folder| (folder.clone(), folders_in(disk, &folder))).collect();
-    // Sessions in a subfolder or work tree tell of a folder that has no sessions itself.
-    let cwds = used_by.iter().flat_map(|(_, cwds)| cwds).filter(|cwd| disk.is_folder(cwd));
-    let roots: BTreeSet<PathBuf> = cwds.map(|cwd| repository_root(cwd)).collect();
-    let of_projects = used_by.into_iter().filter_map(|(folder, cwds)| {
-        let path = Some(folder.join(MEMORY)).filter(|path| has_files(disk, path))?;
-        let name = folder.file_name()?.to_string_lossy().into_owned();
-        let root = roots.iter().find(|root| project_slug(&text(root)) == name);
-        let owner = match root {
-            Some(root) => AutoOwner::Project { root: root.clone() },
-            None => AutoOwner::Nobody { former: cwds.into_iter().next() },
+/// What Claude Code's folder tells about this machine.
+#[derive(Clone, Debug, Default)]
+pub struct ClientInventory {
+    /// In the order of their paths. Folders without files are left out.
+    pub folders: Vec<AutoFolder>,
+    /// The roots of all projects that sessions ran in and that still exist.
+    pub roots: BTreeSet<PathBuf>,
+    /// Folders that could not be read, with the reason.
+    pub unreadable: Vec<(PathBuf, String)>,
+}
+
+impl ClientInventory {
+    /// A folder's name cannot be turned back into a path, so the sessions say whose it is.
+    pub fn read(disk: &dyn Disk, env: &Env) -> ClientInventory {
+        let mut inventory = ClientInventory::default();
+        let Some(client) = ClientFolder::of(env) else { return inventory };
+        let named = client.named_folder(disk);
+        let projects = inventory.folders_below(disk, &client.projects());
+        let used_by: Vec<(PathBuf, Vec<PathBuf>)> =
+            projects.into_iter().map(|folder| (folder.clone(), folders_in(disk, &folder))).collect();
+        // Sessions in a subfolder or work tree tell of a folder that has no sessions itself.
+        let mut root_of: BTreeMap<&Path, PathBuf> = BTreeMap::new();
+        for cwd in used_by.iter().flat_map(|(_, cwds)| cwds) {
+            if !root_of.contains_key(cwd.as_path()) && disk.is_folder(cwd) {
+                root_of.insert(cwd, repository_root(cwd));
+            }
+        }
+        inventory.roots = root_of.values().cloned().collect();
+        let mut by_slug: BTreeMap<String, Vec<PathBuf>> = BTreeMap::new();
+        for root in &inventory.roots {
+            by_slug.entry(project_slug(&text(root))).or_default().push(root.clone());
+        }
+        for (folder, cwds) in &used_by {
+            let path = folder.join(MEMORY);
+            let Some(name) = folder.file_name().filter(|_| inventory.has_files(disk, &path)) else {
+                continue;
+            };
+            let name = name.to_string_lossy();
+            let own = cwds.iter().filter_map(|cwd| root_of.get(cwd.as_path()));
+            let own = own.filter(|root| client.gives(&name, root)).cloned();
+            let elsewhere = by_slug.get(name.as_ref()).into_iter().flatten().cloned();
+            let mut own: Vec<PathBuf> = own.chain(elsewhere).collect();
+            let mut seen = BTreeSet::new();
+            own.retain(|root| seen.insert(root.clone()));
+            let owner = match own.is_empty() {
+                false => AutoOwner::Project { root: own.remove(0), shared_with: own },
+                true => AutoOwner::Nobody { former: cwds.first().cloned() },
+            };
+            inventory.folders.push(AutoFolder { path, owner });
+        }
+        inventory.add_agents(disk, &client.config().join(AGENT_MEMORY), None);
+        for root in inventory.roots.clone() {
+            for name in [AGENT_MEMORY, AGENT_MEMORY_LOCAL] {
+                inventory.add_agents(disk, &root.join(".claude").join(name), Some(&root));
+            }
+        }
+        if let Some(path) = named.filter(|path| inventory.has_files(disk, path)) {
+            inventory.folders.retain(|folder| folder.path != path);
+            inventory.folders.push(AutoFolder { path, owner: AutoOwner::Everyone });
+        }
+        inventory.folders.sort_by(|one, other| one.path.cmp(&other.path));
+        // A link may lead to a folder that is listed already.
+        let mut real = BTreeSet::new();
+        inventory.folders.retain(|folder| resolved(disk, &folder.path).is_some_and(|path| real.insert(path)));
+        inventory
+    }
+
+    fn add_agents(&mut self, disk: &dyn Disk, folder: &Path, project: Option<&Path>) {
+        for path in self.folders_below(disk, folder) {
+            let Some(name) = path.file_name().map(|name| name.to_string_lossy().into_owned()) else {
+                continue;
+            };
+            if self.has_files(disk, &path) {
+                let owner = AutoOwner::Agent { name, project: project.map(Path::to_owned) };
+                self.folders.push(AutoFolder { path, owner });
+            }
+        }
+    }
+
+    fn folders_below(&mut self, disk: &dyn Disk, folder: &Path) -> Vec<PathBuf> {
+        let listed = match disk.list(folder) {
+            Ok(listed) => listed.unwrap_or_default(),
+            Err(fault) => return self.skip(folder, &fault),
         };
-        Some(AutoFolder { path, owner })
-    });
-    let of_agents = folders_below(disk, &client.config().join(AGENT_MEMORY)).into_iter().filter_map(|path| {
-        let name = path.file_name()?.to_string_lossy().into_owned();
-        has_files(disk, &path).then_some(AutoFolder { path, owner: AutoOwner::Agent { name } })
-    });
-    let mut found: Vec<AutoFolder> = of_projects.chain(of_agents).collect();
-    found.sort_by(|one, other| one.path.cmp(&other.path));
-    found
+        let mut folders = Vec::new();
+        for entry in listed {
+            let path = folder.join(&entry.name);
+            match entry.kind {
+                FileType::Folder => folders.push(path),
+                FileType::Symlink => match disk.stat_target(&path) {
+                    Ok(target) if target.is_some_and(|stat| stat.kind == FileType::Folder) => {
+                        folders.push(path)
+                    }
+                    Ok(_) => {}
+                    Err(fault) => self.skip(&path, &fault),
+                },
+                FileType::File | FileType::Other => {}
+            }
+        }
+        folders
+    }
+
+    /// Whether a folder has files or folders that may be memories. One that cannot be listed may have some.
+    fn has_files(&mut self, disk: &dyn Disk, folder: &Path) -> bool {
+        match disk.list(folder) {
+            Ok(listed) => listed
+                .unwrap_or_default()
+                .iter()
+                .any(|listed| listed.kind == FileType::Folder || listed.name.ends_with(".md")),
+            Err(fault) => {
+                self.skip::<()>(folder, &fault);
+                false
+            }
+        }
+    }
+
+    fn skip<T: Default>(&mut self, path: &Path, fault: &std::io::Error) -> T {
+        self.unreadable.push((path.to_owned(), fault.to_string()));
+        T::default()
+    }
 }
 
-fn folders_below(disk: &dyn Disk, folder: &Path) -> Vec<PathBuf> {
-    let listed = disk.list(folder).ok().flatten().unwrap_or_default();
-    let folders = listed.into_iter().filter(|listed| listed.kind == FileType::Folder);
-    folders.map(|listed| folder.join(listed.name)).collect()
-}
-
-fn has_files(disk: &dyn Disk, folder: &Path) -> bool {
-    let listed = disk.list(folder).ok().flatten().unwrap_or_default();
-    listed.iter().any(|listed| listed.kind == FileType::File && listed.name.ends_with(".md"))
+/// A folder without the link in its place. Its parents are as the client wrote them: resolving each would cost more than
+/// reading the folder.
+pub(in crate::workspace) fn resolved(disk: &dyn Disk, folder: &Path) -> Option<PathBuf> {
+    let is_link = disk.stat(folder).ok()??.kind == FileType::Symlink;
+    if is_link { real_path(disk, folder).ok() } else { Some(folder.to_owned()) }
 }

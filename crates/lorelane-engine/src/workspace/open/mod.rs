@@ -2,14 +2,14 @@
 //! memory folder.
 
 pub(super) mod auto;
-mod auto_folders;
+pub(super) mod auto_folders;
 mod init;
 pub(super) mod locate;
 pub(super) mod notes;
 mod settings;
 pub(super) mod trust;
 
-pub use auto_folders::{AutoFolder, AutoOwner, auto_folders};
+pub use auto_folders::{AutoFolder, AutoOwner, ClientInventory};
 pub use init::{InitReport, init, init_on, plan_init};
 pub use locate::{ProjectLocation, locate, locate_root};
 pub use settings::Settings;
