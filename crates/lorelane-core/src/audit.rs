@@ -197,7 +197,7 @@ impl AuditedMemory {
         json::from_str(line).ok()
     }
 
-    /// Whether everything could be checked. Addresses never are.
+    /// Whether everything could be checked. URLs are checked only when asked for.
     pub fn is_complete(&self) -> bool {
         !self.claims.iter().any(|claim| claim.evidence.unchecked && claim.kind != ClaimKind::Url)
     }
@@ -205,6 +205,19 @@ impl AuditedMemory {
     /// Whether an audit found this claim, in any revision.
     pub fn held(&self, claim: &Claim) -> bool {
         self.claims.iter().any(|known| known.held && known.kind == claim.kind && known.text == claim.text)
+    }
+
+    /// What an audit that checked URLs found about this one, in any revision.
+    pub fn url_verdict(&self, claim: &Claim) -> Option<Settled> {
+        let is_same = |known: &&CheckedClaim| {
+            known.kind == ClaimKind::Url && known.text == claim.text && !known.evidence.unchecked
+        };
+        let known = self.claims.iter().find(is_same).filter(|_| claim.kind == ClaimKind::Url)?;
+        Some(Settled { verdict: known.verdict.clone(), evidence: known.evidence.clone() })
+    }
+
+    pub fn has_urls(&self) -> bool {
+        self.claims.iter().any(|claim| claim.kind == ClaimKind::Url)
     }
 
     /// The memory with the claims that mislead a reader, and the number of all claims.

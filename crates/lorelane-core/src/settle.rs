@@ -76,6 +76,8 @@ pub enum Presence {
     /// The repository has another version of it.
     Differs(Site, String),
     Missing,
+    /// The server says that there is nothing at this address.
+    NotFound(u16),
     /// It could not be checked, and why.
     Unchecked(String),
 }
@@ -131,6 +133,8 @@ pub fn settle(claim: &Claim, facts: &Facts) -> Settled {
         Presence::Ambiguous(candidates) => {
             unknown(Evidence::of(format!("several candidates: {}", candidates.join(", "))))
         }
+        // The server knows: whether it was ever seen does not matter.
+        Presence::NotFound(_) => absent(claim, &Facts { seen: Some(Sighting::Audit), ..facts.clone() }),
         Presence::OnlyInProse(_) | Presence::Differs(..) | Presence::Missing => absent(claim, facts),
     }
 }
@@ -182,6 +186,7 @@ fn ending(claim: &Claim, facts: &Facts) -> Evidence {
         (None, _) => "gone".to_owned(),
     };
     match &facts.now {
+        Presence::NotFound(status) => Evidence::of(format!("the server answered {status}")),
         Presence::OnlyInProse(site) => Evidence {
             file: Some(site.file.clone()),
             line: site.line,
@@ -220,8 +225,8 @@ mod tests {
 
     #[test]
     fn every_fact_has_its_verdict() {
-        use ClaimKind::{Branch, File, Symbol, Version};
-        use Presence::{Ambiguous, Differs, Ignored, Missing, OnlyInProse, There, Unchecked};
+        use ClaimKind::{Branch, File, Symbol, Url, Version};
+        use Presence::{Ambiguous, Differs, Ignored, Missing, NotFound, OnlyInProse, There, Unchecked};
         use Stance::{Gone, Negated, Plain, Planned};
         let commit = || Some(Sighting::Commit("aa11".to_owned()));
         let audit = || Some(Sighting::Audit);
@@ -253,6 +258,8 @@ mod tests {
                 "broken: gone since ee55; only README.md still mentions it; it was there in aa11",
             ),
             (Symbol, Plain, OnlyInProse(site("README.md", Some(2))), None, "unknown: never seen to hold"),
+            (Url, Plain, NotFound(404), None, "broken: the server answered 404"),
+            (Url, Gone, NotFound(410), None, "unknown: the text says that it is gone"),
             (
                 Version,
                 Plain,

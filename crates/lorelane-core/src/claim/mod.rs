@@ -7,8 +7,10 @@
 mod markdown;
 mod name;
 mod stance;
+mod url;
 
 pub use name::{is_prose_file, version_numbers};
+pub use url::{NotAsked, UrlHost, is_public, public_host};
 
 use crate::json::as_text;
 use crate::memory::{Body, Category, Memory};

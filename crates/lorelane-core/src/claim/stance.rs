@@ -189,7 +189,8 @@ pub(super) fn sentences(pieces: &[Piece<'_>]) -> Vec<SentenceWords> {
     let mut sentences = vec![SentenceWords::default(); count];
     let mut before = (usize::MAX, String::new());
     for (at, piece) in pieces.iter().enumerate() {
-        if piece.kind != PieceKind::Word {
+        // The words of a URL say nothing about it.
+        if piece.kind != PieceKind::Word || piece.text.contains("://") {
             continue;
         }
         let Some(words) = sentences.get_mut(piece.sentence) else { continue };

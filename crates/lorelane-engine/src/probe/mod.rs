@@ -8,6 +8,7 @@ mod dates;
 mod manifests;
 mod paths;
 mod symbols;
+mod urls;
 
 pub use change::{ChangedClaim, ChangedTree};
 
@@ -43,6 +44,8 @@ pub struct Prober<'d> {
     head: Option<String>,
     /// Folders whose files are memories, relative to the root of the worktree, each with a slash at its end.
     own: Vec<String>,
+    /// Whether servers are asked about addresses.
+    asks_servers: bool,
 }
 
 impl<'d> Prober<'d> {
@@ -54,7 +57,11 @@ impl<'d> Prober<'d> {
         let inside = own.iter().filter_map(|folder| folder.strip_prefix(root).ok());
         let own = inside.map(|folder| format!("{}/", folder.to_string_lossy())).filter(|own| own != "/");
         let own = own.collect();
-        Prober { disk, project, repository, head, own }
+        Prober { disk, project, repository, head, own, asks_servers: false }
+    }
+
+    pub fn asking_servers(self, asks_servers: bool) -> Prober<'d> {
+        Prober { asks_servers, ..self }
     }
 
     /// The commit that the facts are of.
@@ -68,6 +75,20 @@ impl<'d> Prober<'d> {
 
     /// The facts about each claim, in their order.
     pub fn facts(&self, queries: &[ClaimQuery<'_>]) -> Vec<Facts> {
+        let mut facts = self.of_repository(queries);
+        let is_url = |query: &&ClaimQuery<'_>| query.claim.kind == ClaimKind::Url;
+        let asked = queries.iter().filter(is_url).map(|query| query.claim.text.as_str());
+        let answers = urls::presence(asked.filter(|_| self.asks_servers));
+        for (query, facts) in queries.iter().zip(&mut facts).filter(|(query, _)| is_url(query)) {
+            let answer = answers.get(query.claim.text.as_str()).cloned();
+            *facts = Facts::now(
+                answer.unwrap_or_else(|| Presence::Unchecked("only checked with --urls".to_owned())),
+            );
+        }
+        facts
+    }
+
+    fn of_repository(&self, queries: &[ClaimQuery<'_>]) -> Vec<Facts> {
         let tree = self.repository.as_ref().zip(self.head.as_deref());
         let Some((repository, head)) = tree else {
             let why = if self.repository.is_some() { "there is no commit yet" } else { "no git repository" };
@@ -85,7 +106,7 @@ impl<'d> Prober<'d> {
         run.manifests();
         run.branches();
         run.commits();
-        run.finish()
+        run.facts
     }
 
     /// Only what a look at the disk can tell.
@@ -456,14 +477,6 @@ impl<'r, 'q> Run<'r, 'q> {
             };
             self.facts[at] = Facts { seen, ..Facts::now(now) };
         }
-    }
-
-    fn finish(mut self) -> Vec<Facts> {
-        let urls = self.of_kind(|kind| kind == ClaimKind::Url);
-        for at in urls {
-            self.facts[at] = Facts::now(Presence::Unchecked("addresses are not checked".to_owned()));
-        }
-        self.facts
     }
 }
 

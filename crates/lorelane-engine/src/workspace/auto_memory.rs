@@ -1,6 +1,6 @@
 //! Claude Code's memory folder as a whole: what the client loads of it, and making its index smaller.
 
-use super::lane::{CommittedFiles, Lane};
+use super::lane::{CommittedFiles, FileContent, Lane, LaneListing};
 use super::open::auto::AutoLocation;
 use super::open::locate;
 use super::{Failure, Workspace};
@@ -8,6 +8,7 @@ use crate::backend::{ChangeTarget, Edit};
 use crate::disk::{Disk, RealDisk};
 use crate::env::Env;
 use crate::index::{Index, ListFilter};
+use lorelane_core::dialect::Problem;
 use lorelane_core::dialect::auto::{
     IndexReport, Instructions, MEMORY_FILE, MemoryIndex, TidyIndex, TopicFile, load_index, split_standalone,
     tidied,
@@ -105,6 +106,7 @@ impl AutoMemory<'_> {
             problems.extend(loaded.problems);
             topics.push(TopicFile { path: loaded.path, tokens: tokens(&loaded.memory.body.prose()) });
         }
+        problems.extend(self.unreadable());
         let mut files = Vec::new();
         for name in INSTRUCTIONS {
             let path = self.workspace.project.root.join(name);
@@ -116,6 +118,24 @@ impl AutoMemory<'_> {
         let lane = self.lane();
         let report = IndexReport::of(&text, &topics, &files, &|path| lane.stands(path));
         Ok(IndexReport { problems, ..report })
+    }
+
+    /// Files of the folder that are no memories because they cannot be read.
+    fn unreadable(&mut self) -> Vec<Problem> {
+        let lane = self.lane();
+        let in_use =
+            |path: &RelPath| lane.dialect.address_of(path).is_none_or(|address| !address.is_in_archive());
+        let LaneListing { files, .. } = lane.files();
+        let unread = files.into_iter().filter(in_use).filter_map(|path| match lane.content(&path) {
+            FileContent::Unread { what, .. } => Some(vec![Problem { path, what }]),
+            FileContent::Read { bytes, .. } => {
+                let mut file = lane.parse(&path, bytes);
+                let problems = std::mem::take(&mut file.problems);
+                file.into_memory().is_err().then_some(problems)
+            }
+            FileContent::Gone => None,
+        });
+        unread.flatten().collect()
     }
 
     /// The addresses of the memories in use.

@@ -5,7 +5,8 @@ use super::{CliError, CliResult, Exit, Session, output};
 use crate::view::{AuditView, SarifView};
 use clap::Args;
 use lorelane_core::audit::{Band, CheckedClaim, ClaimCount};
-use lorelane_core::memory::LaneId;
+use lorelane_core::change::{Change, Draft};
+use lorelane_core::memory::{Address, LaneId};
 use lorelane_core::settle::Verdict;
 use lorelane_core::text::{cut, one_line};
 use lorelane_engine::workspace::{
@@ -24,12 +25,15 @@ const NEAR_MAX: usize = 8;
 /// --project and --all-projects also audit projects that you are not in: those in which Claude Code had sessions.
 #[derive(Debug, Args)]
 #[command(
-    after_help = "Example:\n  lorelane audit --deep --lane notes\n  lorelane audit --all-projects --markdown\n  lorelane audit --project api --json"
+    after_help = "Example:\n  lorelane audit --deep --lane notes\n  lorelane audit --urls\n  lorelane audit --all-projects --markdown\n  lorelane audit --project api --json"
 )]
 pub struct AuditArgs {
     /// Check what memories say about files, symbols, branches and packages against the repository
     #[arg(long)]
     deep: bool,
+    /// Check URLs too, by asking their servers with curl; implies --deep
+    #[arg(long)]
+    urls: bool,
     /// Only this lane: records, notes or auto
     #[arg(long, value_name = "LANE")]
     lane: Option<String>,
@@ -61,7 +65,7 @@ pub struct AuditArgs {
 pub(super) fn run(session: &Session<'_>, args: &AuditArgs) -> CliResult {
     let lane = args.lane.as_deref().map(lane).transpose()?;
     let count = if args.per_claim { ClaimCount::PerClaim } else { ClaimCount::PerKind };
-    let scope = AuditScope { deep: args.deep || args.fix, lane, count };
+    let scope = AuditScope { deep: args.deep || args.urls || args.fix, urls: args.urls, lane, count };
     if args.all_projects {
         let mut stores = MemoryStores::find_all(session.env);
         let mut report = AuditReport::of_stores(stores.audit_all(scope));
@@ -132,10 +136,23 @@ fn fix(
         output::err("No memory names a moved file");
         return Ok(Exit::Nothing);
     }
+    for (address, moved) in plans.iter().flat_map(|plan| &plan.changes).filter_map(described) {
+        output::err(&format!("{address}: {}", one_line(moved)));
+    }
     for plan in &plans {
         session.commit(workspace, plan, change)?;
     }
     Ok(Exit::Done)
+}
+
+/// What a fix does to one memory.
+fn described(change: &Change) -> Option<(&Address, &str)> {
+    match change {
+        Change::Revise { address, draft: Draft::Edited { because: Some(moved), .. }, .. } => {
+            Some((address, moved))
+        }
+        _ => None,
+    }
 }
 
 pub(super) fn lane(name: &str) -> Result<LaneId, CliError> {
@@ -174,7 +191,7 @@ fn text(report: &AuditReport, args: &AuditArgs) -> String {
         text.push('\n');
     }
     let _ = writeln!(text, "{}", summary(report));
-    if !args.deep && report.memories.iter().all(|memory| memory.claims.is_empty()) {
+    if !(args.deep || args.urls) && report.memories.iter().all(|memory| memory.claims.is_empty()) {
         let _ = writeln!(text, "Claims were not checked; pass --deep");
     }
     text

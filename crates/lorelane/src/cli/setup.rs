@@ -141,6 +141,10 @@ fn git_hook(session: &Session<'_>, args: &SetupArgs, aim: SetupMode) -> CliResul
             let back = if *restores_former { "; the hook that was there before is back" } else { "" };
             format!("{did}{verb} {}{back}\n", file.display())
         }
+        GitHookStep::TakeOut { file } => {
+            let verb = if dry_run { "take" } else { "Took" };
+            format!("{did}{verb} lorelane's lines out of {}; the lines that you added stay\n", file.display())
+        }
         GitHookStep::Already { file } => format!("No change: {}\n", file.display()),
         GitHookStep::PrintLine { folder, line } => {
             format!("Hooks are in {folder} (core.hooksPath). Add this line to its pre-commit hook:\n{line}\n")

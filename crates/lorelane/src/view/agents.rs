@@ -109,6 +109,7 @@ impl GitHookView {
         let (did, file, line) = match step {
             GitHookStep::Install { file, .. } => ("install", Some(file), None),
             GitHookStep::Remove { file, .. } => ("remove", Some(file), None),
+            GitHookStep::TakeOut { file } => ("take-out", Some(file), None),
             GitHookStep::Already { file } => ("nothing", Some(file), None),
             GitHookStep::PrintLine { line, .. } => ("print", None, Some(line.clone())),
         };

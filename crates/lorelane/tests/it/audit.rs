@@ -323,6 +323,32 @@ fn the_pre_commit_hook_is_chained_and_removed_exactly() {
     assert!(said.contains("check --staged >&2 || true"), "{said}");
 }
 
+/// What somebody adds to our hook is theirs.
+#[test]
+fn lines_that_were_added_to_the_hook_stay() {
+    for former in [None, Some("#!/bin/sh\ntrue\n")] {
+        let scratch = Scratch::with_code();
+        let hook = scratch.project().join(".git/hooks/pre-commit");
+        std::fs::create_dir_all(hook.parent().unwrap()).unwrap();
+        if let Some(former) = former {
+            std::fs::write(&hook, former).unwrap();
+        }
+        let read = || std::fs::read_to_string(&hook).unwrap();
+        scratch.lorelane("setup git hook").expect(0);
+        std::fs::write(&hook, format!("{}echo mine\n", read())).unwrap();
+        // Another strictness changes our line only.
+        scratch.lorelane("setup git hook --block").expect(0);
+        assert!(read().contains("|| exit 1\n") && read().ends_with("echo mine\n"), "{}", read());
+        assert!(scratch.lorelane("setup git hook --block").expect(0).out.starts_with("No change"));
+        let said = scratch.lorelane("setup git hook --remove").expect(0).out;
+        assert!(said.contains("the lines that you added stay"), "{said}");
+        assert!(read().starts_with("#!/bin/sh\n") && read().ends_with("echo mine\n"), "{}", read());
+        assert!(!read().contains("lorelane check") && !read().contains("Written by"), "{}", read());
+        assert_eq!(read().contains("before-lorelane"), former.is_some());
+        assert!(scratch.lorelane("setup git hook --remove").expect(0).out.starts_with("No change"));
+    }
+}
+
 /// The names in a repository are anybody's, and a name alone is a guess.
 #[test]
 fn only_a_rename_that_git_saw_and_a_plain_path_are_written() {
@@ -452,4 +478,70 @@ fn verdicts_of_another_branch_do_not_count() {
     assert_eq!(scratch.verdicts("notes/facts"), ["file src/later.rs holds", "file src/pool.rs holds"]);
     scratch.git(&["checkout", "-q", "-"]);
     assert_eq!(scratch.verdicts("notes/facts"), ["file src/later.rs unknown", "file src/pool.rs holds"]);
+}
+
+/// Servers are asked only with `--urls`, only public ones, and only 404 and 410 count.
+#[test]
+fn urls_are_asked_only_when_told_to() {
+    let scratch = Scratch::with_code();
+    // Answers by the path; says which method was used, and leaves a line for each call.
+    let curl = r#"#!/bin/sh
+for last; do :; done
+case "$*" in *--head*) m=HEAD ;; *) m=GET ;; esac
+echo "$m $last" >> "$CURL_LOG"
+case "$m $last" in
+*/there) printf 200 ;;
+"HEAD "*/nohead) printf 405 ;;
+*/nohead) printf 301 ;;
+*/gone) printf 410 ;;
+*/missing) printf 404 ;;
+*/busy) printf 503 ;;
+*) printf 000 ;;
+esac
+"#;
+    let bin = scratch.home().join("bin");
+    std::fs::create_dir_all(&bin).unwrap();
+    std::fs::write(bin.join("curl"), curl).unwrap();
+    let mode = std::os::unix::fs::PermissionsExt::from_mode(0o755);
+    std::fs::set_permissions(bin.join("curl"), mode).unwrap();
+    let log = scratch.home().join("curl.log");
+    let path = format!("{}:{}", bin.display(), std::env::var("PATH").unwrap());
+    let paths = ["there", "nohead", "gone", "missing", "busy", "silent"];
+    let urls: Vec<String> = paths.iter().map(|path| format!("- http://1.1.1.1/{path}")).collect();
+    let private = "- http://10.0.0.1/gone\n- http://localhost/gone\n- http://me:pw@1.1.1.1/gone";
+    scratch.note("links", &format!("{}\n{private}\n", urls.join("\n")));
+    let verdicts = |line: &str| {
+        let words: Vec<&str> = line.split(' ').collect();
+        let output = scratch.command(&words).env("PATH", &path).env("CURL_LOG", &log).output().unwrap();
+        let document = Json::parse(&scratch.said(&output).expect(0).out).unwrap();
+        let memories = document.at("memories").and_then(Json::as_list).unwrap().to_vec();
+        let claims = memories[0].at("claims").and_then(Json::as_list).unwrap().to_vec();
+        let text = |json: &Json, key: &str| json.at(key).and_then(Json::as_text).unwrap().to_owned();
+        let shown = claims.iter().map(|claim| {
+            format!("{} {}: {}", text(claim, "text"), text(claim, "verdict"), text(claim, "evidence.why"))
+        });
+        shown.collect::<Vec<String>>()
+    };
+    let unasked = verdicts("audit --deep --json");
+    assert!(unasked.iter().all(|line| line.ends_with("unknown: only checked with --urls")), "{unasked:?}");
+    assert!(!log.exists(), "without --urls nothing is asked");
+    let asked = [
+        "http://1.1.1.1/there holds: found",
+        "http://1.1.1.1/nohead holds: found",
+        "http://1.1.1.1/gone broken: the server answered 410",
+        "http://1.1.1.1/missing broken: the server answered 404",
+        "http://1.1.1.1/busy unknown: the server answered 503",
+        "http://1.1.1.1/silent unknown: the server did not answer",
+        "http://10.0.0.1/gone unknown: not checked: a private host",
+    ];
+    assert_eq!(verdicts("audit --urls --json"), asked);
+    let calls = std::fs::read_to_string(&log).unwrap();
+    assert!(!calls.contains("10.0.0.1") && !calls.contains("localhost") && !calls.contains("pw"), "{calls}");
+    assert!(calls.contains("HEAD http://1.1.1.1/gone\nGET") || calls.contains("GET http://1.1.1.1/gone"));
+    // The answers stay until somebody asks again, also at another commit.
+    scratch.put("src/other.rs", "fn other() {}\n");
+    scratch.commit("other", LATER);
+    let kept = verdicts("audit --deep --json");
+    assert_eq!(kept[2], asked[2]);
+    assert_eq!(std::fs::read_to_string(&log).unwrap(), calls);
 }

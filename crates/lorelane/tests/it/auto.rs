@@ -397,6 +397,9 @@ fn bad_files_are_reported_and_never_fatal() {
         assert!(doctor.contains(name), "{name}: {doctor}");
     }
     let status = scratch.lorelane("auto status").expect(0).out;
+    for name in ["latin.md", "large.md", "link.md"] {
+        assert!(status.contains(name), "{name}: {status}");
+    }
     for name in ["bom.md", "unclosed.md"] {
         assert!(status.contains(name) && !doctor.contains(name), "{name}: {status}");
     }

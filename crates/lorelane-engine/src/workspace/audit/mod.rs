@@ -43,6 +43,8 @@ const MARK_MAX: usize = 160;
 pub struct AuditScope {
     /// Whether claims are checked. Otherwise the verdicts of the last audit are used.
     pub deep: bool,
+    /// Whether servers are asked about URLs too. Otherwise their last answers are used.
+    pub urls: bool,
     /// Only this lane.
     pub lane: Option<LaneId>,
     pub count: ClaimCount,
@@ -143,9 +145,9 @@ impl AuditContext<'_> {
         let mut audited = BTreeMap::new();
         let project = self.project.filter(|_| scope.deep);
         if let Some(project) = project {
-            let prober = prober_of(self.disk, project, lanes);
+            let prober = prober_of(self.disk, project, lanes).asking_servers(scope.urls);
             head = prober.head().map(str::to_owned);
-            audited = check(&prober, &subjects, &known);
+            audited = check(&prober, &subjects, &known, scope.urls);
         }
         let memories = subjects.into_iter().map(|subject| {
             let verdicts = audited.get(&subject.loaded.memory.address);
@@ -323,6 +325,7 @@ fn check(
     prober: &Prober<'_>,
     subjects: &[Subject],
     known: &BTreeMap<Address, AuditedMemory>,
+    asks_servers: bool,
 ) -> BTreeMap<Address, AuditedMemory> {
     let head = prober.head().unwrap_or_default();
     let mut audited = BTreeMap::new();
@@ -331,7 +334,11 @@ fn check(
         let address = &subject.loaded.memory.address;
         let earlier = known.get(address);
         let is_same = |known: &&AuditedMemory| {
-            known.revision == subject.loaded.revision && known.head == head && known.is_complete()
+            let is_asked = asks_servers && known.has_urls();
+            known.revision == subject.loaded.revision
+                && known.head == head
+                && known.is_complete()
+                && !is_asked
         };
         match earlier.filter(is_same).filter(|_| !head.is_empty()) {
             Some(earlier) => {
@@ -370,7 +377,8 @@ fn check(
     let mut facts = facts.drain(..);
     for (subject, earlier, claims, _) in fresh {
         let checked = claims.into_iter().zip(facts.by_ref()).map(|(claim, facts)| {
-            let settled = settle(&claim, &facts);
+            let answered = earlier.filter(|_| !asks_servers).and_then(|known| known.url_verdict(&claim));
+            let settled = answered.unwrap_or_else(|| settle(&claim, &facts));
             let held_before = held(earlier, &claim);
             CheckedClaim::of(claim, settled, held_before)
         });
