@@ -44,4 +44,5 @@ pub mod time;
 pub mod transition;
 pub mod triage;
 pub mod validity;
+pub mod working_set;
 pub mod yaml;

@@ -23,5 +23,6 @@ mod secrets;
 mod statements;
 mod support;
 mod triage;
+mod working_set;
 mod yaml;
 mod yaml_laws;
