@@ -62,11 +62,12 @@ pub const RULES: &[Rule] = &[
     Rule::Forbid {
         within: "crates/lorelane-engine/src/",
         forbids: &["std::process::Command"],
-        // Git, the user's editor, and the hooks that `doctor` times.
+        // Git, the user's editor, the hooks that `doctor` times, and curl for `audit --urls`.
         but_in: &[
             "crates/lorelane-engine/src/git.rs",
             "crates/lorelane-engine/src/git/call.rs",
             "crates/lorelane-engine/src/drafts.rs",
+            "crates/lorelane-engine/src/probe/urls.rs",
             "crates/lorelane-engine/src/setup/latency.rs",
         ],
         why: "a program is run by the module that owns it: ask it",

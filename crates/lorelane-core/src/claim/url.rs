@@ -1,6 +1,6 @@
 //! Which addresses may be asked whether they still exist.
 
-use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
+use core::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
 /// Names that never lead to a public server.
 const PRIVATE_ENDS: [&str; 14] = [

@@ -13,7 +13,8 @@ const NO_COMMIT: &str = "there is no commit to compare with";
 
 /// Find memories that a change makes wrong
 ///
-/// Looks only at memories that mention what the change removes or renames. Exit code 1: a memory broke.
+/// Looks only at memories that mention what the change removes or renames. Exit code 1: a memory broke. A path that git
+/// found elsewhere is named, and breaks nothing.
 #[derive(Debug, Args)]
 #[command(after_help = "Example:\n  lorelane check --since main")]
 pub struct CheckArgs {
@@ -50,17 +51,22 @@ pub(super) fn run(session: &Session<'_>, args: &CheckArgs) -> CliResult {
     if session.json {
         output::document(&CheckView::of(&report));
     } else {
-        output::out(&text(&report));
+        output::out(&text(&report, args.since.is_some()));
     }
     Ok(match &report.unchecked {
         // Before the first commit nothing can break; a git that does not answer must not look like success.
         Some(why) if why != NO_COMMIT => Exit::Failed,
-        _ if report.broken.is_empty() => Exit::Done,
-        _ => Exit::Nothing,
+        _ if report.broken.iter().any(|one| !is_move(one)) => Exit::Nothing,
+        _ => Exit::Done,
     })
 }
 
-fn text(report: &CheckReport) -> String {
+/// Whether git knows the new place: `audit --fix` can write it, though only once it is committed.
+fn is_move(broken: &BrokenMention) -> bool {
+    matches!(broken.claim.verdict, Verdict::Moved(_)) && !broken.claim.evidence.by_name
+}
+
+fn text(report: &CheckReport, is_committed: bool) -> String {
     let files = output::count(report.touched, "file", "files");
     if let Some(why) = &report.unchecked {
         return format!("Not checked: {}\n", one_line(why));
@@ -75,23 +81,25 @@ fn text(report: &CheckReport) -> String {
         let name = broken.address.as_ref().map_or_else(|| broken.path.clone(), ToString::to_string);
         let (named, why) = (one_line(&claim.text), one_line(&claim.evidence.why));
         let _ = writeln!(text, "{name}: {} `{named}`: {why} ({}{line})", claim.kind, broken.path);
-        let _ = writeln!(text, "  fix: {}", fix(broken));
+        let _ = writeln!(text, "  fix: {}", fix(broken, is_committed));
     }
-    let _ = writeln!(
-        text,
-        "{} in {files} changed",
-        output::count(report.broken.len(), "claim breaks", "claims break")
-    );
+    let moves = report.broken.iter().filter(|one| is_move(one)).count();
+    let counts = [
+        (report.broken.len() - moves, "claim breaks", "claims break"),
+        (moves, "claim moves", "claims move"),
+    ];
+    let counts = counts.into_iter().filter(|(count, ..)| *count > 0);
+    let counts: Vec<String> = counts.map(|(count, one, many)| output::count(count, one, many)).collect();
+    let _ = writeln!(text, "{} in {files} changed", counts.join(", "));
     text
 }
 
 /// The command that fixes a broken memory.
-fn fix(broken: &BrokenMention) -> String {
-    match (&broken.address, &broken.claim.verdict) {
+fn fix(broken: &BrokenMention, is_committed: bool) -> String {
+    match (&broken.address, is_move(broken)) {
         (None, _) => format!("edit {}", broken.path),
-        (Some(_), Verdict::Moved(_)) if !broken.claim.evidence.by_name => {
-            "lorelane audit --fix, after the commit".to_owned()
-        }
-        (Some(address), _) => format!("lorelane edit {address}, or lorelane retire {address}"),
+        (Some(_), true) if is_committed => "lorelane audit --fix".to_owned(),
+        (Some(_), true) => "lorelane audit --fix, after the commit".to_owned(),
+        (Some(address), false) => format!("lorelane edit {address}, or lorelane retire {address}"),
     }
 }

@@ -129,7 +129,7 @@ impl Page<'_> {
         );
         let _ = writeln!(
             text,
-            "tokens     {} loaded at session starts, {} on demand, {} lost in {}",
+            "tokens     {} loaded, {} on demand, {} lost in {}",
             total.loaded,
             total.on_demand,
             total.lost,
