@@ -119,6 +119,9 @@ impl Score {
     }
 }
 
+/// Picks a figure of a score.
+type ScoreColumn = fn(&Score) -> Share;
+
 /// The figures as a table of Markdown, a column for each score.
 pub fn table(scores: &[(&str, &Score)]) -> String {
     let mut text = String::from("| |");
@@ -126,7 +129,7 @@ pub fn table(scores: &[(&str, &Score)]) -> String {
         let _ = write!(text, " {name} |");
     }
     let _ = write!(text, " limit |\n| --- |{} ---: |\n", " ---: |".repeat(scores.len()));
-    let rows: [(&str, fn(&Score) -> Share, String); 5] = [
+    let rows: [(&str, ScoreColumn, String); 5] = [
         ("gone, and found", |score| score.found, format!("≥ {FOUND_MIN} %")),
         ("still there, and called broken or moved", |score| score.alarms, format!("≤ {ALARMS_MAX} %")),
         ("gone, reported although the sentence says so", |score| score.negated, format!("≤ {NEGATED_MAX} %")),
