@@ -1,0 +1,117 @@
+//! An entry of the working set, as `working-set.yml` has it.
+
+use serde::{Deserialize, Serialize};
+
+/// How a file is injected into a prompt.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Role {
+    System,
+    Developer,
+    User,
+    #[default]
+    Context,
+}
+
+impl Role {
+    pub const ALL: [Role; 4] = [Role::System, Role::Developer, Role::User, Role::Context];
+
+    pub fn name(self) -> &'static str {
+        match self {
+            Role::System => "system",
+            Role::Developer => "developer",
+            Role::User => "user",
+            Role::Context => "context",
+        }
+    }
+
+    pub fn parse(name: &str) -> Option<Role> {
+        Role::ALL.into_iter().find(|role| role.name() == name)
+    }
+}
+
+/// Which part of a file is cut off if it does not fit.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum TruncateStrategy {
+    Never,
+    /// The beginning is cut off, as for logs.
+    Start,
+    Middle,
+    #[default]
+    End,
+}
+
+impl TruncateStrategy {
+    pub const ALL: [TruncateStrategy; 4] =
+        [TruncateStrategy::Never, TruncateStrategy::Start, TruncateStrategy::Middle, TruncateStrategy::End];
+
+    pub fn name(self) -> &'static str {
+        match self {
+            TruncateStrategy::Never => "never",
+            TruncateStrategy::Start => "start",
+            TruncateStrategy::Middle => "middle",
+            TruncateStrategy::End => "end",
+        }
+    }
+
+    pub fn parse(name: &str) -> Option<TruncateStrategy> {
+        TruncateStrategy::ALL.into_iter().find(|strategy| strategy.name() == name)
+    }
+}
+
+/// What an agent suggests to do with a cold file.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum ColdAction {
+    #[default]
+    DeleteFromWorkingSet,
+    SummarizeThenEvict,
+    Archive,
+    Compress,
+}
+
+impl ColdAction {
+    pub const ALL: [ColdAction; 4] = [
+        ColdAction::DeleteFromWorkingSet,
+        ColdAction::SummarizeThenEvict,
+        ColdAction::Archive,
+        ColdAction::Compress,
+    ];
+
+    pub fn name(self) -> &'static str {
+        match self {
+            ColdAction::DeleteFromWorkingSet => "delete_from_working_set",
+            ColdAction::SummarizeThenEvict => "summarize_then_evict",
+            ColdAction::Archive => "archive",
+            ColdAction::Compress => "compress",
+        }
+    }
+
+    pub fn parse(name: &str) -> Option<ColdAction> {
+        ColdAction::ALL.into_iter().find(|action| action.name() == name)
+    }
+}
+
+/// A file of the working set. What the file does not say has a default by role and path.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct SetEntry {
+    /// Relative to the project, or `memory:ADDRESS`.
+    pub path: String,
+    pub priority: f64,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub role: Option<Role>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub truncate_strategy: Option<TruncateStrategy>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub max_lines: Option<u32>,
+}
+
+impl SetEntry {
+    /// The priority of a file whose entry names none.
+    pub const PRIORITY: f64 = 0.5;
+
+    pub fn new(path: impl Into<String>, priority: f64) -> SetEntry {
+        SetEntry { path: path.into(), priority, role: None, truncate_strategy: None, max_lines: None }
+    }
+}

@@ -1,0 +1,27 @@
+//! The working set: which files of a session stay in an agent's context, with the reasons.
+//!
+//! The agent advises, these rules decide. Everything that happened is an event in the session log, and the events
+//! alone rebuild the state. The files that people and agents edit (`working-set.yml`, `hot.yml`, `cold.yml`,
+//! sidecars) are changed in place.
+
+mod advice;
+mod entry;
+mod event;
+mod log;
+mod manifest;
+mod sidecar;
+mod state;
+
+pub use advice::*;
+pub use entry::{ColdAction, Role, SetEntry, TruncateStrategy};
+pub use event::{
+    ColdAdvice, EventAuthor, EventKind, GcActionRecord, HotAdvice, MemoryAction, SessionEvent, SetAction,
+    Touch, TouchKind,
+};
+pub use log::{ChainFault, LogBlock, PROTOCOL, SessionLog, digest, log_header};
+pub use manifest::{
+    ColdManifest, HotManifest, MANIFEST_MAX_BYTES, MAX_TOKENS, ManifestFault, SetManifest, WorkingSetFile,
+    minimal_manifest, stamped_advice,
+};
+pub use sidecar::{Sidecar, SidecarEdit, SidecarStatus, new_sidecar, sidecar_path, title_of};
+pub use state::{AdviceNote, ColdNote, FileState, SessionState};
