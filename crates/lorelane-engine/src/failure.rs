@@ -7,6 +7,7 @@ use lorelane_core::bench::ExpectationFault;
 use lorelane_core::memory::Address;
 use lorelane_core::policy::{ConfigProblem, Weakening};
 use lorelane_core::refusal::Refusal;
+use lorelane_core::working_set::WorkingSetError;
 use std::fmt;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -23,6 +24,8 @@ pub enum Failure {
     Index(#[from] IndexError),
     #[error(transparent)]
     Config(#[from] ConfigError),
+    #[error(transparent)]
+    WorkingSet(#[from] WorkingSetError),
     /// A setting that decides where memories go is invalid.
     #[error("cannot write memories: the configuration does not say where{}", lines(.0))]
     Misconfigured(Vec<ConfigProblem>),

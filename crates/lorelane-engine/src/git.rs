@@ -74,13 +74,25 @@ pub fn is_unsettled(project: &Path) -> bool {
 }
 
 /// The files that are in the worktree as git checked them out. Empty without git, or if it does not answer.
+pub fn untouched<'f>(disk: &dyn Disk, project: &Path, files: &'f [PathBuf]) -> Vec<&'f Path> {
+    let compared = compared(disk, project, files);
+    compared.into_iter().filter_map(|(file, is_same)| is_same.then_some(file)).collect()
+}
+
+/// The files that git has with another content. Empty without git, or if it does not answer.
+pub fn modified<'f>(disk: &dyn Disk, project: &Path, files: &'f [PathBuf]) -> Vec<&'f Path> {
+    let compared = compared(disk, project, files);
+    compared.into_iter().filter_map(|(file, is_same)| (!is_same).then_some(file)).collect()
+}
+
+/// The files that git has, and whether their content is the same.
 ///
 /// We compare, not git: git would run the filters that the repository names.
-pub fn untouched<'f>(disk: &dyn Disk, project: &Path, files: &'f [PathBuf]) -> Vec<&'f Path> {
+fn compared<'f>(disk: &dyn Disk, project: &Path, files: &'f [PathBuf]) -> Vec<(&'f Path, bool)> {
     let tree = WorkTree::around(project).filter(|_| !files.is_empty());
     let Some(tree) = tree else { return Vec::new() };
     // Git would take `:/home/…` for a search in commit messages.
-    let files: Vec<&PathBuf> = files.iter().filter(|file| file.starts_with(&tree.root)).collect();
+    let files: Vec<&'f PathBuf> = files.iter().filter(|file| file.starts_with(&tree.root)).collect();
     if files.is_empty() {
         return Vec::new();
     }
@@ -92,13 +104,12 @@ pub fn untouched<'f>(disk: &dyn Disk, project: &Path, files: &'f [PathBuf]) -> V
     let Ok(printed) = run(tree.git(GitCallPolicy::GitAlone).args(["cat-file", "--batch"]), asked) else {
         return Vec::new();
     };
-    let is_untouched = |(file, held): &(&PathBuf, Option<&[u8]>)| {
-        let Some(held) = held else { return false };
+    let compare = |(file, held): (&'f PathBuf, Option<&[u8]>)| {
+        let held = held?;
         let now = disk.read_regular(file, 2 * held.len() as u64);
-        now.ok().flatten().is_some_and(|now| is_same(&now, held))
+        Some((file.as_path(), now.ok().flatten().is_some_and(|now| is_same(&now, held))))
     };
-    let held = files.into_iter().zip(staged(&printed));
-    held.filter(is_untouched).map(|(file, _)| file.as_path()).collect()
+    files.into_iter().zip(staged(&printed)).filter_map(compare).collect()
 }
 
 /// The blobs that `cat-file --batch` printed, in the order of the request; `None` for a file that git does not

@@ -23,6 +23,7 @@ impl Failure {
             Failure::Store(fault) => fault.hint(),
             Failure::Index(_) => "the index is derived: delete it and run `lorelane reindex`".into(),
             Failure::Config(fault) => fault.hint().into(),
+            Failure::WorkingSet(fault) => fault.hint().into(),
             Failure::Misconfigured(_) => "fix the configuration; until then lorelane only reads".into(),
             Failure::Untrusted { .. } => {
                 "reading still works; `lorelane trust` shows what this project asks for, \

@@ -7,7 +7,7 @@ const LENGTH_MAX: usize = 256;
 const NAMES_MAX: usize = 128;
 
 /// The patterns of a text with wildcards; empty if it matches everything, or leads out of the project.
-pub(super) fn patterns(text: &str) -> Vec<String> {
+pub(crate) fn patterns(text: &str) -> Vec<String> {
     if text.len() > LENGTH_MAX || text.chars().any(char::is_control) {
         return Vec::new();
     }
@@ -20,7 +20,7 @@ pub(super) fn patterns(text: &str) -> Vec<String> {
     expanded
 }
 
-pub(super) fn has_wildcard(text: &str) -> bool {
+pub(crate) fn has_wildcard(text: &str) -> bool {
     text.contains(['*', '?', '[', '{'])
 }
 
@@ -54,13 +54,13 @@ fn expand(text: &str, into: &mut Vec<String>) {
 }
 
 /// The folder that every match is in: the names before the first wildcard.
-pub(super) fn literal_folder(pattern: &str) -> String {
+pub(crate) fn literal_folder(pattern: &str) -> String {
     let names: Vec<&str> = pattern.split('/').collect();
     let folders = names.iter().take(names.len() - 1).take_while(|name| !has_wildcard(name));
     folders.copied().collect::<Vec<_>>().join("/")
 }
 
-pub(super) fn matches(pattern: &str, path: &str) -> bool {
+pub(crate) fn matches(pattern: &str, path: &str) -> bool {
     let names: Vec<&str> = path.split('/').collect();
     let wanted: Vec<&str> = pattern.split('/').collect();
     if names.len() > NAMES_MAX || wanted.len() > NAMES_MAX {

@@ -4,7 +4,7 @@
 //! looked up by prefixes of such keys ([`ToolAct::probes`]), so that a map of any size is searched without reading it
 //! all.
 
-mod glob;
+pub(crate) mod glob;
 mod keys;
 mod symptom;
 

@@ -16,6 +16,7 @@ use std::ops::Range;
 pub const PROTOCOL: &str = "EVENT-LOG/0.2";
 /// What an event begins with.
 const BLOCK_START: &str = "\n---\n\n## ";
+const HEADER_START: &str = "# Session Log: ";
 const DIGEST_DIGITS: usize = 16;
 const WHY_MAX: usize = 500;
 /// Deeper values of other programs are ignored.
@@ -23,7 +24,7 @@ const DEPTH_MAX: usize = 8;
 
 /// The first lines of a log.
 pub fn log_header(session: &str, at: Timestamp) -> String {
-    format!("# Session Log: {}\n\nStarted: {at}\nProtocol: {PROTOCOL}\n", one_line(session))
+    format!("{HEADER_START}{}\n\nStarted: {at}\nProtocol: {PROTOCOL}\n", one_line(session))
 }
 
 /// An event and the bytes it takes in the log.
@@ -104,10 +105,7 @@ impl SessionLog {
             let body = match shown {
                 "```yaml" | "```yml" | "```json" => match lines.until_fence() {
                     Some(body) => &text[body],
-                    None => {
-                        log.torn_at = Some(end_of_last);
-                        break;
-                    }
+                    None => break,
                 },
                 _ if shown.starts_with('{') => shown,
                 _ => continue,
@@ -115,9 +113,7 @@ impl SessionLog {
             log.add(text, end_of_last..lines.at, body);
             end_of_last = lines.at;
         }
-        if log.torn_at.is_none() && text[end_of_last.min(text.len())..].contains("\n---\n") {
-            log.torn_at = Some(end_of_last);
-        }
+        log.torn_at = is_torn(&text[end_of_last.min(text.len())..], end_of_last == 0).then_some(end_of_last);
         log
     }
 
@@ -143,6 +139,12 @@ impl SessionLog {
     pub fn events(&self) -> impl Iterator<Item = &SessionEvent> {
         self.blocks.iter().map(|block| &block.event)
     }
+}
+
+/// Whether the text after the last event is the beginning of one. Anything else was written by somebody else and stays.
+fn is_torn(rest: &str, is_whole_file: bool) -> bool {
+    let starts = |whole: &str| rest.starts_with(whole) || whole.starts_with(rest);
+    !rest.is_empty() && (starts(BLOCK_START) || is_whole_file && starts(HEADER_START))
 }
 
 /// The digest of an event, as the next one names it.

@@ -6,14 +6,18 @@
 
 mod advice;
 mod entry;
+mod error;
 mod event;
 mod log;
 mod manifest;
+mod protect;
 mod sidecar;
 mod state;
+mod sync;
 
 pub use advice::*;
 pub use entry::{ColdAction, Role, SetEntry, TruncateStrategy};
+pub use error::WorkingSetError;
 pub use event::{
     ColdAdvice, EventAuthor, EventKind, GcActionRecord, HotAdvice, MemoryAction, SessionEvent, SetAction,
     Touch, TouchKind,
@@ -23,5 +27,7 @@ pub use manifest::{
     ColdManifest, HotManifest, MANIFEST_MAX_BYTES, MAX_TOKENS, ManifestFault, SetManifest, WorkingSetFile,
     minimal_manifest, stamped_advice,
 };
+pub use protect::{is_loaded_by, is_match, is_protected};
 pub use sidecar::{Sidecar, SidecarEdit, SidecarStatus, new_sidecar, sidecar_path, title_of};
 pub use state::{AdviceNote, ColdNote, FileState, SessionState};
+pub use sync::sync_events;

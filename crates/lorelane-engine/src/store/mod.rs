@@ -101,6 +101,11 @@ impl Store {
         Ok(FileTransaction::new(self, writer, lock, warnings, touched))
     }
 
+    /// The folder of its documents.
+    pub fn root(&self) -> &Path {
+        &self.home.lane
+    }
+
     pub fn path_of(&self, place: &ChangeTarget) -> PathBuf {
         match place {
             ChangeTarget::Lane(path) => self.file(path),

@@ -16,6 +16,7 @@ mod maintenance;
 mod open;
 mod project;
 mod recall;
+mod working_set;
 mod write_guard;
 
 pub use crate::failure::{Failure, UnclearName};
@@ -43,6 +44,10 @@ pub use open::{InitReport, ProjectLocation, Settings, init, init_on, locate, loc
 pub use recall::{
     Comparison, Duplicate, DuplicateGroup, EmbedProgress, Inbound, LinkReport, Recall, ReminderOutcome,
     Reminders, WhyReport, sort_newest_first,
+};
+pub use working_set::{
+    AddRequest, AdviceAnswer, AdviceRequest, SessionOptions, SessionStart, SetChange, SetFileStatus,
+    TurnTouches, WorkingSet, WorkingSetStatus, open_for_working_set,
 };
 pub use write_guard::{
     AuditResult, ExternalWrites, PreviousMemory, ToolProject, audit_external_writes, guard, guard_by_name,

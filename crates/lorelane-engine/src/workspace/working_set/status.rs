@@ -1,0 +1,113 @@
+//! What a session has in context, and why.
+
+use super::WorkingSet;
+use crate::workspace::Failure;
+use lorelane_core::working_set::{
+    AdviceDecision, FileState, HotnessFactors, SetEntry, TokenBudget, advice_weight, decide,
+    effective_priority,
+};
+
+/// One file of the set.
+#[derive(Clone, Debug)]
+pub struct SetFileStatus {
+    pub path: String,
+    pub entry: SetEntry,
+    pub file: FileState,
+    /// `None` if it cannot be read.
+    pub tokens: Option<u64>,
+    pub lines: Option<u32>,
+    pub problem: Option<String>,
+    /// Its priority after advice.
+    pub priority: f64,
+    pub factors: HotnessFactors,
+    pub is_protected: bool,
+    pub decision: Option<AdviceDecision>,
+    /// Whether its summary was made from other bytes.
+    pub is_summary_stale: bool,
+}
+
+#[derive(Clone, Debug)]
+pub struct WorkingSetStatus {
+    pub session: String,
+    pub folder: std::path::PathBuf,
+    pub turn: u32,
+    pub events: u64,
+    pub budget: TokenBudget,
+    /// Tokens of all files in the set.
+    pub used: u64,
+    /// Best first.
+    pub files: Vec<SetFileStatus>,
+}
+
+impl WorkingSet<'_> {
+    pub fn status(&mut self) -> Result<WorkingSetStatus, Failure> {
+        let budget = self.budget(None)?;
+        let mut files = self.set_files();
+        files.sort_by(|a, b| b.priority.total_cmp(&a.priority).then_with(|| a.path.cmp(&b.path)));
+        let used = files.iter().filter_map(|file| file.tokens).sum();
+        let status = WorkingSetStatus {
+            session: self.session.clone(),
+            folder: self.path(""),
+            turn: self.state.turn,
+            events: self.state.seq,
+            budget,
+            used,
+            files,
+        };
+        self.save_snapshot();
+        Ok(status)
+    }
+
+    /// The budget of `working-set.yml`, or another maximum.
+    pub(super) fn budget(&self, max: Option<u64>) -> Result<TokenBudget, Failure> {
+        use lorelane_core::working_set::{MAX_TOKENS, SetManifest, WorkingSetFile};
+        if let Some(max) = max {
+            return Ok(TokenBudget::new(max, None, None));
+        }
+        let text = self.manifest(WorkingSetFile::Set)?.and_then(Result::ok);
+        let manifest = text.and_then(|text| SetManifest::read(&text).ok()).unwrap_or_default();
+        Ok(TokenBudget::new(manifest.max_tokens.unwrap_or(MAX_TOKENS), manifest.reserved, manifest.effective))
+    }
+
+    pub(super) fn set_files(&mut self) -> Vec<SetFileStatus> {
+        let set: Vec<(String, FileState, SetEntry)> = self
+            .state
+            .set()
+            .map(|(path, file, entry)| (path.to_owned(), file.clone(), entry.clone()))
+            .collect();
+        set.into_iter().map(|(path, file, entry)| self.file_status(path, file, entry)).collect()
+    }
+
+    fn file_status(&mut self, path: String, mut file: FileState, entry: SetEntry) -> SetFileStatus {
+        // Somebody may have edited the sidecar: it is right.
+        if let Some(sidecar) = self.sidecar(&path) {
+            file.pinned = sidecar.pin;
+            file.summary = sidecar.summarized_in.or(file.summary);
+        }
+        let counted = self.tokens_of(&path);
+        let facts = self.advice_facts(&path, &file);
+        let decision = decide(&facts);
+        let hot =
+            facts.hot_age.map_or(0.0, advice_weight) * file.hot.as_ref().map_or(1.0, |note| note.weight);
+        let is_honored = decision == Some(AdviceDecision::Honored);
+        let cold = facts.cold_age.filter(|_| is_honored).map_or(0.0, advice_weight);
+        let is_summary_stale = file.summary.as_deref().is_some_and(|summary| self.is_stale(summary));
+        SetFileStatus {
+            priority: effective_priority(entry.priority, hot, cold),
+            factors: file.hotness(self.state.turn),
+            is_protected: facts.is_protected,
+            tokens: counted.as_ref().ok().map(|stamp| stamp.tokens),
+            lines: counted.as_ref().ok().map(|stamp| stamp.lines),
+            problem: counted.err(),
+            path,
+            entry,
+            file,
+            decision,
+            is_summary_stale,
+        }
+    }
+
+    fn is_stale(&self, _summary: &str) -> bool {
+        false
+    }
+}
