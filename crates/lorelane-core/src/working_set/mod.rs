@@ -4,5 +4,7 @@
 //! every decision can be explained by its facts. Turns are counted by the user's messages.
 
 mod advice;
+mod assemble;
 
 pub use advice::*;
+pub use assemble::*;

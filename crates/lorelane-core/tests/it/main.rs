@@ -24,5 +24,6 @@ mod statements;
 mod support;
 mod triage;
 mod working_set;
+mod working_set_assemble;
 mod yaml;
 mod yaml_laws;
