@@ -8,6 +8,6 @@ mod words;
 pub(crate) use clean::is_visible;
 pub use clean::{cut, escaped, one_line, printable, shell_word};
 pub use slug::{SLUG_MAX, file_key, is_slug, slug, title_changed_enough_for_a_new_slug};
-pub use tokens::tokens;
+pub use tokens::{EstimatedTokens, TokenCounter, tokens};
 pub use words::{fold, held_words, holds_word, short_names, words};
 pub(crate) use words::{signed_letter, writes_no_blanks};

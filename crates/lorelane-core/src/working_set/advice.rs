@@ -1,7 +1,4 @@
-//! The rules of the working set: which files of a session stay in context.
-//!
-//! The agent advises, these rules decide. They take facts about a file (touches, pins, advice) as values, so that
-//! every decision can be explained by its facts. Turns are counted by the user's messages.
+//! How advice, touches and pins decide about a file, and how large the budget is.
 
 /// Advice of this age or older has no weight.
 pub const ADVICE_MAX_TURNS: u32 = 10;

@@ -1,64 +1,7 @@
 //! An entry of the working set, as `working-set.yml` has it.
 
+use super::assemble::{Role, TruncateStrategy};
 use serde::{Deserialize, Serialize};
-
-/// How a file is injected into a prompt.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Role {
-    System,
-    Developer,
-    User,
-    #[default]
-    Context,
-}
-
-impl Role {
-    pub const ALL: [Role; 4] = [Role::System, Role::Developer, Role::User, Role::Context];
-
-    pub fn name(self) -> &'static str {
-        match self {
-            Role::System => "system",
-            Role::Developer => "developer",
-            Role::User => "user",
-            Role::Context => "context",
-        }
-    }
-
-    pub fn parse(name: &str) -> Option<Role> {
-        Role::ALL.into_iter().find(|role| role.name() == name)
-    }
-}
-
-/// Which part of a file is cut off if it does not fit.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum TruncateStrategy {
-    Never,
-    /// The beginning is cut off, as for logs.
-    Start,
-    Middle,
-    #[default]
-    End,
-}
-
-impl TruncateStrategy {
-    pub const ALL: [TruncateStrategy; 4] =
-        [TruncateStrategy::Never, TruncateStrategy::Start, TruncateStrategy::Middle, TruncateStrategy::End];
-
-    pub fn name(self) -> &'static str {
-        match self {
-            TruncateStrategy::Never => "never",
-            TruncateStrategy::Start => "start",
-            TruncateStrategy::Middle => "middle",
-            TruncateStrategy::End => "end",
-        }
-    }
-
-    pub fn parse(name: &str) -> Option<TruncateStrategy> {
-        TruncateStrategy::ALL.into_iter().find(|strategy| strategy.name() == name)
-    }
-}
 
 /// What an agent suggests to do with a cold file.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]

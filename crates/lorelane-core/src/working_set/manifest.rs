@@ -3,7 +3,8 @@
 //! People, agents and other programs edit these files too. A change touches the lines of one item and keeps every
 //! other byte.
 
-use super::entry::{ColdAction, Role, SetEntry, TruncateStrategy};
+use super::assemble::{Role, TruncateStrategy};
+use super::entry::{ColdAction, SetEntry};
 use super::event::{ColdAdvice, HotAdvice};
 use super::state::FileState;
 use crate::time::Timestamp;

@@ -5,6 +5,7 @@
 //! sidecars) are changed in place.
 
 mod advice;
+mod assemble;
 mod entry;
 mod error;
 mod event;
@@ -16,7 +17,8 @@ mod state;
 mod sync;
 
 pub use advice::*;
-pub use entry::{ColdAction, Role, SetEntry, TruncateStrategy};
+pub use assemble::*;
+pub use entry::{ColdAction, SetEntry};
 pub use error::WorkingSetError;
 pub use event::{
     ColdAdvice, EventAuthor, EventKind, GcActionRecord, HotAdvice, MemoryAction, SessionEvent, SetAction,

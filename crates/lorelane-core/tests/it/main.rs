@@ -24,6 +24,7 @@ mod statements;
 mod support;
 mod triage;
 mod working_set;
+mod working_set_assemble;
 mod working_set_files;
 mod yaml;
 mod yaml_laws;

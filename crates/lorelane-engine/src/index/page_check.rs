@@ -72,10 +72,10 @@ fn system_vfs() -> *mut ffi::sqlite3_vfs {
 struct CheckedFile {
     methods: ffi::sqlite3_io_methods,
     system: *const ffi::sqlite3_io_methods,
-    role: Role,
+    role: FileRole,
 }
 
-enum Role {
+enum FileRole {
     Database,
     /// `announced`: where the page of the last written header belongs. From `rewritten_from` on, pages were
     /// rewritten within one transaction, without headers: those are written on commit, and only this connection
@@ -140,7 +140,7 @@ impl CheckedFile {
     /// # Safety
     /// `file` is the one that has these methods.
     unsafe fn should_have(&self, file: *mut ffi::sqlite3_file, offset: i64) -> bool {
-        let Role::Database = self.role else { return true };
+        let FileRole::Database = self.role else { return true };
         // SAFETY: as promised by the caller.
         let count = unsafe { self.read_array(file, 28) }.map(u32::from_be_bytes);
         count.is_none_or(|count| offset < i64::from(count) * PAGE as i64)
@@ -190,8 +190,8 @@ unsafe extern "C" fn open(
     };
     let role = match flags {
         _ if opened != ffi::SQLITE_OK => return opened,
-        _ if flags & ffi::SQLITE_OPEN_MAIN_DB != 0 => Role::Database,
-        _ if flags & ffi::SQLITE_OPEN_WAL != 0 => Role::Log { announced: 0, rewritten_from: i64::MAX },
+        _ if flags & ffi::SQLITE_OPEN_MAIN_DB != 0 => FileRole::Database,
+        _ if flags & ffi::SQLITE_OPEN_WAL != 0 => FileRole::Log { announced: 0, rewritten_from: i64::MAX },
         _ => return opened,
     };
     // SAFETY: an open file has methods. They get the same file as before, so all but the three replaced ones stay
@@ -232,7 +232,7 @@ unsafe extern "C" fn read(
     let (checked, bytes) = unsafe {
         let checked = &*(*file).pMethods.cast::<CheckedFile>();
         let length = usize::try_from(amount).unwrap_or(0);
-        if matches!(checked.role, Role::Database) && length < PAGE && offset >= PAGE as i64 {
+        if matches!(checked.role, FileRole::Database) && length < PAGE && offset >= PAGE as i64 {
             return checked.read_part(
                 file,
                 std::slice::from_raw_parts_mut(buffer.cast::<u8>(), length),
@@ -255,14 +255,14 @@ unsafe extern "C" fn read(
         (checked, bytes)
     };
     let sound = match (&checked.role, bytes.as_array::<PAGE>()) {
-        (Role::Database, Some(page)) => page[CHECKED..] == check(page, offset).to_le_bytes(),
-        (Role::Database, None) if offset == 0 => bytes.len() < HEADER || is_our_header(bytes),
-        (Role::Database, None) => true,
+        (FileRole::Database, Some(page)) => page[CHECKED..] == check(page, offset).to_le_bytes(),
+        (FileRole::Database, None) if offset == 0 => bytes.len() < HEADER || is_our_header(bytes),
+        (FileRole::Database, None) => true,
         // SAFETY: as promised by the caller.
-        (Role::Log { rewritten_from, .. }, Some(page)) if offset < *rewritten_from => unsafe {
+        (FileRole::Log { rewritten_from, .. }, Some(page)) if offset < *rewritten_from => unsafe {
             checked.frame_is_sound(file, page, offset)
         },
-        (Role::Log { .. }, _) => true,
+        (FileRole::Log { .. }, _) => true,
     };
     if sound { ffi::SQLITE_OK } else { ffi::SQLITE_IOERR_DATA }
 }
@@ -281,24 +281,24 @@ unsafe extern "C" fn write(
         let Some(write) = (*checked.system).xWrite else { return ffi::SQLITE_IOERR_WRITE };
         let bytes = std::slice::from_raw_parts(buffer.cast::<u8>(), usize::try_from(amount).unwrap_or(0));
         match (&mut checked.role, bytes.as_array::<PAGE>()) {
-            (Role::Database, Some(page)) => {
+            (FileRole::Database, Some(page)) => {
                 let mut page = *page;
                 clear_gap(&mut page, if offset == 0 { HEADER } else { 0 });
                 let value = check(&page, offset).to_le_bytes();
                 page[CHECKED..].copy_from_slice(&value);
                 return write(file, page.as_ptr().cast(), amount, offset);
             }
-            (Role::Log { announced, rewritten_from }, Some(_)) if offset != *announced => {
+            (FileRole::Log { announced, rewritten_from }, Some(_)) if offset != *announced => {
                 *rewritten_from = offset.min(*rewritten_from);
             }
-            (Role::Log { announced, rewritten_from }, None) if bytes.len() == FRAME_HEADER => {
+            (FileRole::Log { announced, rewritten_from }, None) if bytes.len() == FRAME_HEADER => {
                 *announced = offset + FRAME_HEADER as i64;
                 if *announced <= *rewritten_from {
                     *rewritten_from = i64::MAX;
                 }
             }
-            (Role::Log { .. }, _) => {}
-            (Role::Database, None) => {}
+            (FileRole::Log { .. }, _) => {}
+            (FileRole::Database, None) => {}
         }
         write(file, buffer, amount, offset)
     }
