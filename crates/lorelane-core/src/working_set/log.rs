@@ -67,7 +67,9 @@ impl SessionEvent {
             text.push_str(&format!("\nWhy: {why}\n"));
         }
         text.push_str("\n```yaml\n");
-        if let Json::Object(fields) = Json::of(self) {
+        if let Json::Object(mut fields) = Json::of(self) {
+            // First, as other programs write it: readers look for it there.
+            fields.remove("type").iter().for_each(|kind| push_field(&mut text, "type", kind));
             fields.iter().for_each(|(key, value)| push_field(&mut text, key, value));
         }
         text.push_str("```\n");

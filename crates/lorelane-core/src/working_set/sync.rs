@@ -1,11 +1,14 @@
 //! What people changed in the manifests since the last event. The files are right, so the log learns of it.
 
 use super::event::{EventAuthor, EventKind, SetAction};
-use super::manifest::{ColdManifest, HotManifest, SetManifest};
+use super::manifest::{ColdManifest, HotManifest, MAX_TOKENS, SetManifest};
 use super::state::SessionState;
 use std::collections::BTreeSet;
 
-const WHY: &str = "edited in the file";
+/// Why the files differ from the log.
+fn reason(by: EventAuthor) -> String {
+    if by == EventAuthor::Undo { "undone" } else { "edited in the file" }.to_owned()
+}
 
 /// The events that bring the state to what the manifests say. A manifest that does not exist says nothing.
 pub fn sync_events(
@@ -26,9 +29,9 @@ fn set_event(state: &SessionState, set: &SetManifest, by: EventAuthor) -> Option
     let listed: BTreeSet<&str> = set.entries.iter().map(|entry| entry.path.as_str()).collect();
     let gone = state.set().map(|(path, ..)| path).filter(|path| !listed.contains(path));
     let paths: Vec<String> = gone.map(str::to_owned).collect();
-    let max_tokens = set.max_tokens.filter(|max| state.max_tokens != Some(*max));
+    let max_tokens = set.max_tokens.filter(|max| state.max_tokens.unwrap_or(MAX_TOKENS) != *max);
     let is_same = files.is_empty() && paths.is_empty() && max_tokens.is_none();
-    let (action, why) = (SetAction::Sync, WHY.to_owned());
+    let (action, why) = (SetAction::Sync, reason(by));
     (!is_same).then_some(EventKind::WorkingSetUpdate { action, by, why, files, paths, max_tokens })
 }
 
@@ -76,7 +79,7 @@ fn advice_event(
     let is_same = new_hot.is_empty() && new_cold.is_empty() && dropped.is_empty();
     (!is_same).then(|| EventKind::CacheAdvice {
         by,
-        why: WHY.to_owned(),
+        why: reason(by),
         hot: new_hot,
         cold: new_cold,
         dropped: dropped.into_iter().collect(),

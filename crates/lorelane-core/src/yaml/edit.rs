@@ -214,8 +214,13 @@ impl YamlCollection<'_> {
             }
             _ => self.rendered(edit)?,
         };
-        let joined = self.text[..entry.source.start].ends_with([':', '-']);
-        let space = if joined { space_before(&value) } else { "" };
+        let before = &self.text[..entry.source.start];
+        if value.starts_with('\n') {
+            // The value begins on the next line, so a space after the key would be left over.
+            let start = before.trim_end_matches(' ').len();
+            return Some(vec![(start..entry.source.end, value)]);
+        }
+        let space = if before.ends_with([':', '-']) { space_before(&value) } else { "" };
         Some(vec![(entry.source.clone(), format!("{space}{value}"))])
     }
 

@@ -32,7 +32,7 @@ pub use capture::{
     ItemOutcome, ItemResult, LeftOut, SessionCapture, SessionChoice, SessionChoiceError, SessionFile,
     StopContext, StopRequest, Task, TranscriptSource, Turn, UnreadSession,
 };
-pub use commit::{Changes, LaneLogEntry, NoteMerge, NotesMove};
+pub use commit::{Changes, LaneLogEntry, LogSource, NoteMerge, NotesMove};
 pub use files::Files;
 pub use find::LoadedMemory;
 pub use maintenance::{
@@ -46,8 +46,8 @@ pub use recall::{
     Reminders, WhyReport, sort_newest_first,
 };
 pub use working_set::{
-    AddRequest, AdviceAnswer, AdviceRequest, SessionOptions, SessionStart, SetChange, SetFileStatus,
-    TurnTouches, WorkingSet, WorkingSetStatus, open_for_working_set,
+    AddRequest, AdviceAnswer, AdviceRequest, AssembledContext, SessionOptions, SessionStart, SetChange,
+    SetFileStatus, TurnTouches, WorkingSet, WorkingSetStatus, open_for_working_set,
 };
 pub use write_guard::{
     AuditResult, ExternalWrites, PreviousMemory, ToolProject, audit_external_writes, guard, guard_by_name,

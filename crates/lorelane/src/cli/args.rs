@@ -7,7 +7,7 @@ use super::{
     append, archive, audit, auto, bench, candidate, check, compat, completions, config, confirm, consolidate,
     create, dashboard, doctor, duplicates, edit, extract, forget, gc, graph, hook, inbox, init, links, list,
     log, mcp, merge, model, notes, pin, prune, reindex, reject, related, restore, retire, search, setup,
-    show, status, supersede, tour, trust, undo, unpin, update, why,
+    show, status, supersede, tour, trust, undo, unpin, update, why, working_set,
 };
 use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
 use std::ffi::OsString;
@@ -59,6 +59,7 @@ pub const GROUPS: [(&str, &[&str]); 4] = [
             "confirm",
             "prune",
             "dashboard",
+            "working-set",
         ],
     ),
     (
@@ -112,6 +113,7 @@ pub enum Command {
     Confirm(confirm::ConfirmArgs),
     Prune(prune::PruneArgs),
     Dashboard(dashboard::DashboardArgs),
+    WorkingSet(working_set::WorkingSetArgs),
     Append(append::AppendArgs),
     Supersede(supersede::SupersedeArgs),
     Retire(retire::RetireArgs),

@@ -25,7 +25,7 @@ pub struct LogArgs {
 }
 
 pub(super) fn run(session: &Session<'_>, args: &LogArgs) -> CliResult {
-    let mut workspace = session.open()?;
+    let mut workspace = session.open_with_sessions()?;
     if args.verify {
         let faults = workspace.changes().verify_logs();
         if session.json {

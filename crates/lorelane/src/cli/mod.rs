@@ -56,6 +56,7 @@ mod undo;
 mod unpin;
 mod update;
 mod why;
+mod working_set;
 
 use args::Command;
 use lorelane_core::change::{Change, Effect, Plan};
@@ -66,7 +67,7 @@ use lorelane_engine::backend::StoreError;
 use lorelane_engine::env::Env;
 use lorelane_engine::model::ModelError;
 use lorelane_engine::setup::SetupError;
-use lorelane_engine::workspace::{Failure, Workspace};
+use lorelane_engine::workspace::{Failure, WorkingSet, Workspace, open_for_working_set};
 use shared_args::ChangeArgs;
 use std::borrow::Cow;
 use std::ffi::OsString;
@@ -133,6 +134,20 @@ impl Session<'_> {
         let mut workspace = Workspace::open(self.env, &self.env.cwd)?;
         output::notices(workspace.settings().trust_notice().as_slice());
         Ok(workspace)
+    }
+
+    /// Like [`Session::open`], and also for a project that has only a working set.
+    fn open_with_sessions(&self) -> Result<Workspace, CliError> {
+        match self.open() {
+            Err(CliError::Failure(Failure::NoStore { start })) => {
+                let workspace = open_for_working_set(self.env, &self.env.cwd)?;
+                match WorkingSet::is_used(&workspace) {
+                    true => Ok(workspace),
+                    false => Err(Failure::NoStore { start }.into()),
+                }
+            }
+            opened => opened,
+        }
     }
 
     /// Whether there is somebody to ask for confirmation.
@@ -233,6 +248,7 @@ fn dispatch(session: &Session<'_>, command: &Command) -> CliResult {
         Command::Pin(args) => pin::run(session, args),
         Command::Unpin(args) => unpin::run(session, args),
         Command::Why(args) => why::run(session, args),
+        Command::WorkingSet(args) => working_set::run(session, args),
         Command::Audit(args) => audit::run(session, args),
         Command::Check(args) => check::run(session, args),
         Command::Confirm(args) => confirm::run(session, args),

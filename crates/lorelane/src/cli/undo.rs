@@ -18,7 +18,7 @@ pub struct UndoArgs {
 }
 
 pub(super) fn run(session: &Session<'_>, args: &UndoArgs) -> CliResult {
-    let mut workspace = session.open()?;
+    let mut workspace = session.open_with_sessions()?;
     if args.change.dry_run {
         let (next, notices) = workspace.changes().next_undo()?;
         output::notices(&notices);

@@ -11,7 +11,7 @@ use lorelane_core::mark::MarkKind;
 #[derive(Debug, Args)]
 #[command(after_help = "Example:\n  lorelane unpin use-jwt-for-service-auth")]
 pub struct UnpinArgs {
-    /// An address such as decision/use-jwt, or a unique name
+    /// An address such as decision/use-jwt, a unique name, or a path of the working set
     address: String,
     #[command(flatten)]
     change: ChangeArgs,

@@ -23,6 +23,7 @@ mod reply;
 mod search;
 mod status;
 mod why;
+mod working_set;
 mod write;
 
 pub use agents::*;
@@ -45,6 +46,7 @@ pub use reply::*;
 pub use search::*;
 pub use status::*;
 pub use why::*;
+pub use working_set::*;
 pub use write::{line, pretty, tree};
 
 use std::path::Path;

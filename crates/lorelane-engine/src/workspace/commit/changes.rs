@@ -1,10 +1,11 @@
 //! `gc`, `reject`, `undo`, and the log.
 
-use crate::backend::{ChangeTarget, LogEntry, LogFault, LogTail, NextUndo, nothing_left};
+use crate::backend::{ChangeLog, ChangeTarget, LogEntry, LogFault, LogTail, NextUndo, nothing_left};
 use crate::workspace::commit::warnings;
 use crate::workspace::lane::CommittedFiles;
 use crate::workspace::lane::Lane;
 use crate::workspace::open::notes::MOVE;
+use crate::workspace::working_set::WorkingSet;
 use crate::workspace::{Failure, UnclearName, Workspace};
 use lorelane_core::change::{self, Change, Effect, Notice, Plan, Receipt};
 use lorelane_core::guard::quarantine;
@@ -20,10 +21,26 @@ use std::sync::Arc;
 /// Sort key for changes of several lanes: the shared order, the time, the journal's mtime.
 type ChangeOrder = (u64, Timestamp, Option<i64>);
 
-/// A log entry and its lane. Each lane numbers its own entries.
+/// What a log is about. Each numbers its own entries.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum LogSource {
+    Lane(LaneId),
+    WorkingSet,
+}
+
+impl LogSource {
+    pub fn name(self) -> &'static str {
+        match self {
+            LogSource::Lane(lane) => lane.name(),
+            LogSource::WorkingSet => "working-set",
+        }
+    }
+}
+
+/// A log entry and where it is from.
 #[derive(Clone, Debug)]
 pub struct LaneLogEntry {
-    pub lane: LaneId,
+    pub lane: LogSource,
     pub entry: LogEntry,
 }
 
@@ -78,7 +95,10 @@ impl Changes<'_> {
     /// Undoes the newest change of any lane that is not undone yet.
     pub fn undo(&mut self) -> Result<Receipt, Failure> {
         self.workspace.refuse_when_misconfigured()?;
-        let (lane, _) = self.newest_undo()?;
+        let lane = match self.newest_undo()? {
+            (LogSource::Lane(lane), _) => lane,
+            (LogSource::WorkingSet, _) => return WorkingSet::undo(self.workspace),
+        };
         let documents = Arc::clone(&self.workspace.lanes[lane].documents);
         let mut writer = documents.begin()?;
         let mut notices = self.workspace.catch_up(lane, &mut *writer)?;
@@ -103,7 +123,13 @@ impl Changes<'_> {
         let (mut logged, mut all) = (Vec::new(), 0);
         for lane in &self.workspace.lanes {
             let LogTail { entries, total } = lane.documents.log().recent(limit)?;
-            logged.extend(entries.into_iter().map(|entry| LaneLogEntry { lane: lane.id(), entry }));
+            let lane = LogSource::Lane(lane.id());
+            logged.extend(entries.into_iter().map(|entry| LaneLogEntry { lane, entry }));
+            all += total;
+        }
+        if let Some(store) = WorkingSet::store(self.workspace) {
+            let LogTail { entries, total } = ChangeLog::recent(&store, limit)?;
+            logged.extend(entries.into_iter().map(of_working_set));
             all += total;
         }
         // A stable sort: changes of one lane in the same second keep their order.
@@ -126,17 +152,21 @@ impl Changes<'_> {
     /// The lane of the newest change that can be undone. Clocks can be set back, so changes carry an order. Older
     /// entries without one are compared by time, and within a second by the mtime of their journals. If nothing
     /// can be undone, returns a lane whose changes were passed over, which explains why, or else the records.
-    fn newest_undo(&self) -> Result<(LaneId, NextUndo), Failure> {
-        let mut newest: Option<((Option<ChangeOrder>, bool), LaneId, NextUndo)> = None;
-        for lane in &self.workspace.lanes {
-            let upcoming = lane.documents.log().next_undo()?;
-            let age = upcoming
-                .entry
-                .as_ref()
-                .map(|entry| (entry.order, entry.at, lane.documents.log().written_ns()));
+    fn newest_undo(&self) -> Result<(LogSource, NextUndo), Failure> {
+        let mut newest: Option<((Option<ChangeOrder>, bool), LogSource, NextUndo)> = None;
+        let lanes = self.workspace.lanes.iter();
+        let lanes = lanes.map(|lane| (LogSource::Lane(lane.id()), lane.documents.log()));
+        let sessions = WorkingSet::store(self.workspace);
+        let sessions = sessions.iter().map(|store| (LogSource::WorkingSet, store as &dyn ChangeLog));
+        for (source, log) in lanes.chain(sessions) {
+            let mut upcoming = log.next_undo()?;
+            if source == LogSource::WorkingSet {
+                upcoming.entry = upcoming.entry.map(|entry| of_working_set(entry).entry);
+            }
+            let age = upcoming.entry.as_ref().map(|entry| (entry.order, entry.at, log.written_ns()));
             let rank = (age, !upcoming.passed_over.is_empty());
             if newest.as_ref().is_none_or(|(newest, ..)| rank > *newest) {
-                newest = Some((rank, lane.id(), upcoming));
+                newest = Some((rank, source, upcoming));
             }
         }
         let (_, lane, upcoming) = newest.expect("the records are always open");
@@ -149,7 +179,9 @@ impl Changes<'_> {
 
     /// Verifies the logs of all lanes.
     pub fn verify_logs(&self) -> Vec<LogFault> {
-        self.workspace.lanes.iter().flat_map(|lane| lane.documents.log().verify()).collect()
+        let lanes = self.workspace.lanes.iter().flat_map(|lane| lane.documents.log().verify());
+        let sessions = WorkingSet::store(self.workspace);
+        lanes.chain(sessions.iter().flat_map(ChangeLog::verify)).collect()
     }
 
     /// What `gc` would do now.
@@ -178,6 +210,14 @@ impl Changes<'_> {
             })),
         }
     }
+}
+
+/// The first line of the reason is for people; the events below it are for recovery.
+fn of_working_set(mut entry: LogEntry) -> LaneLogEntry {
+    let first_line = |text: String| text.lines().next().unwrap_or_default().to_owned();
+    entry.because = entry.because.map(first_line);
+    entry.undid = entry.undid.map(first_line);
+    LaneLogEntry { lane: LogSource::WorkingSet, entry }
 }
 
 fn is_move(entry: &LogEntry) -> bool {

@@ -5,7 +5,7 @@ mod index_lines;
 mod notes;
 mod planner;
 
-pub use changes::{Changes, LaneLogEntry};
+pub use changes::{Changes, LaneLogEntry, LogSource};
 pub use notes::{NoteMerge, NotesMove};
 
 use crate::backend::{ChangeTarget, Transaction, Warning};

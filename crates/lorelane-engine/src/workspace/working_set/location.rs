@@ -5,7 +5,7 @@
 
 use crate::disk::Disk;
 use crate::state::StateFolder;
-use crate::workspace::{Failure, Workspace};
+use crate::workspace::Failure;
 use lorelane_core::digest::short_digest;
 use lorelane_core::json::{self, JsonFormat};
 use lorelane_core::path::RelPath;
@@ -126,11 +126,4 @@ fn is_session_id(id: &str) -> bool {
         && id.chars().all(is_plain)
         && !id.starts_with('.')
         && id != "current"
-}
-
-impl Workspace {
-    pub(in crate::workspace) fn session_root(&self) -> Option<(PathBuf, bool)> {
-        let root = SessionRoot::chosen(&*self.disk, &self.project.state)?;
-        Some((root.path(&self.project.root), root.is_flat))
-    }
 }

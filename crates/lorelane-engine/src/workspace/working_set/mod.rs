@@ -4,6 +4,7 @@
 //! journal, atomic files, undo) and one or more events in the session log. Readers take no lock. The rules are in
 //! core's `working_set`.
 
+mod assemble;
 mod change;
 mod location;
 mod read;
@@ -12,6 +13,7 @@ mod snapshot;
 mod status;
 mod turn;
 
+pub use assemble::AssembledContext;
 pub use change::{AddRequest, AdviceAnswer, AdviceRequest, SetChange};
 pub use status::{SetFileStatus, WorkingSetStatus};
 pub use turn::TurnTouches;
@@ -23,14 +25,15 @@ use crate::disk::{Disk, FileType, RealDisk};
 use crate::env::Env;
 use crate::store::{Store, StoreFolders};
 use location::SessionRoot;
+use lorelane_core::change::{Notice, Receipt};
 use lorelane_core::mark::MARKS_FOLDER;
 use lorelane_core::path::RelPath;
 use lorelane_core::text::{cut, one_line};
 use lorelane_core::time::Timestamp;
 use lorelane_core::working_set::{
-    ColdManifest, EventAuthor, EventKind, HotManifest, MANIFEST_MAX_BYTES, ManifestFault, PROTOCOL,
-    SessionEvent, SessionState, SetManifest, WorkingSetError, WorkingSetFile, minimal_manifest,
-    stamped_advice, sync_events,
+    ChainFault, ColdManifest, EventAuthor, EventKind, HotManifest, MANIFEST_MAX_BYTES, ManifestFault,
+    PROTOCOL, SessionEvent, SessionState, SetAction, SetManifest, WorkingSetError, WorkingSetFile,
+    minimal_manifest, stamped_advice, sync_events,
 };
 use session_log::{Durability, LoadedLog, LogAppender, LogEnd, PendingEvents, load, part_name};
 use snapshot::TokenStamp;
@@ -130,14 +133,56 @@ impl<'w> WorkingSet<'w> {
         Ok(set)
     }
 
-    fn at(workspace: &'w mut Workspace, root: SessionRoot, session: String) -> WorkingSet<'w> {
-        let path = root.path(&workspace.project.root);
-        let folders = StoreFolders {
-            marks: workspace.project.root.join(MARKS_FOLDER),
-            state: workspace.project.journal(&path),
-            lane: path,
+    /// Whether this user asked for a working set in this project.
+    pub fn is_used(workspace: &Workspace) -> bool {
+        SessionRoot::chosen(&*workspace.disk, &workspace.project.state).is_some()
+    }
+
+    /// The store of the project's sessions, if there are any.
+    pub(in crate::workspace) fn store(workspace: &Workspace) -> Option<Store> {
+        let root = SessionRoot::chosen(&*workspace.disk, &workspace.project.state)?;
+        Some(store_of(workspace, &root))
+    }
+
+    /// Undoes the newest change in a session folder. The log is not cut: it gets an event of what changed back.
+    pub(in crate::workspace) fn undo(workspace: &mut Workspace) -> Result<Receipt, Failure> {
+        let mut set = WorkingSet::open(workspace, None)?;
+        let store = Arc::clone(&set.store);
+        let mut writer = store.begin()?;
+        complete_log(set.workspace, &store)?;
+        let done = writer.undo(set.workspace.now)?;
+        set.load()?;
+        set.end.change = done.number.unwrap_or(set.end.change);
+        let mut events = set.manifest_events(EventAuthor::Undo)?;
+        events.extend(set.pin_events(EventAuthor::Undo));
+        set.append(events, Durability::Synced)?;
+        writer.finish()?;
+        set.save_snapshot();
+        let notices = done.warnings.iter().map(|warning| Notice::warning(warning.to_string())).collect();
+        Ok(Receipt { number: done.number, at: set.workspace.now, outcomes: Vec::new(), notices })
+    }
+
+    /// Pins that differ between the sidecars and the log. The sidecars are right.
+    fn pin_events(&self, by: EventAuthor) -> Vec<EventKind> {
+        let (mut pinned, mut unpinned) = (Vec::new(), Vec::new());
+        for (path, file) in self.state.files.iter().filter(|(_, file)| file.pinned || file.entry.is_some()) {
+            let is_pinned = self.sidecar(path).is_some_and(|sidecar| sidecar.pin);
+            match (file.pinned, is_pinned) {
+                (false, true) => pinned.push(path.clone()),
+                (true, false) => unpinned.push(path.clone()),
+                _ => {}
+            }
+        }
+        let event = |(action, paths): (SetAction, Vec<String>)| {
+            let (why, files, max_tokens) = ("edited in the sidecar".to_owned(), Vec::new(), None);
+            EventKind::WorkingSetUpdate { action, by, why, files, paths, max_tokens }
         };
-        let store = Arc::new(Store::new(Arc::clone(&workspace.disk), folders));
+        let changed = [(SetAction::Pin, pinned), (SetAction::Unpin, unpinned)];
+        changed.into_iter().filter(|(_, paths)| !paths.is_empty()).map(event).collect()
+    }
+
+    fn at(workspace: &'w mut Workspace, root: SessionRoot, session: String) -> WorkingSet<'w> {
+        let store = Arc::new(store_of(workspace, &root));
         let folder = root.folder_of(&session);
         let (state, end) = (SessionState::default(), LogEnd::default());
         WorkingSet {
@@ -222,6 +267,11 @@ impl<'w> WorkingSet<'w> {
     /// The events of the log, oldest first.
     pub fn events(&self) -> &[SessionEvent] {
         &self.events
+    }
+
+    /// Checks the chain of the whole log.
+    pub fn verify(&self) -> Result<Vec<ChainFault>, Failure> {
+        session_log::verify(&*self.workspace.disk, &self.path(""))
     }
 
     /// A path in the session folder.
@@ -384,7 +434,8 @@ impl<'w> WorkingSet<'w> {
     fn unlogged_events(&self) -> Result<Vec<EventKind>, Failure> {
         let warning = self.log_fault.clone();
         let warning = warning.map(|message| EventKind::Warning { code: "LOG_EDITED".to_owned(), message });
-        Ok(warning.into_iter().chain(self.manifest_events(EventAuthor::File)?).collect())
+        let manifests = self.manifest_events(EventAuthor::File)?;
+        Ok(warning.into_iter().chain(manifests).chain(self.pin_events(EventAuthor::File)).collect())
     }
 
     /// A manifest that cannot be used says nothing; opening the session replaced it.
@@ -485,6 +536,16 @@ impl<'w> WorkingSet<'w> {
         draft.put(file.name(), stamped.unwrap_or(edited));
         Ok(())
     }
+}
+
+fn store_of(workspace: &Workspace, root: &SessionRoot) -> Store {
+    let path = root.path(&workspace.project.root);
+    let folders = StoreFolders {
+        marks: workspace.project.root.join(MARKS_FOLDER),
+        state: workspace.project.journal(&path),
+        lane: path,
+    };
+    Store::new(Arc::clone(&workspace.disk), folders)
 }
 
 /// Appends the events of the newest change if a crash kept them out of their log. The caller holds the lock.

@@ -132,6 +132,17 @@ pub(super) fn load(disk: &dyn Disk, folder: &Path) -> Result<LoadedLog, Failure>
     Ok(loaded)
 }
 
+/// The faults of all files of a log.
+pub(super) fn verify(disk: &dyn Disk, folder: &Path) -> Result<Vec<ChainFault>, Failure> {
+    let mut faults = Vec::new();
+    let mut part = 1;
+    while let Some(LogText { text, .. }) = read_part(disk, folder, part)? {
+        faults.extend(SessionLog::read(&text).faults);
+        part += 1;
+    }
+    Ok(faults)
+}
+
 /// Continues from a known end: reads only what was appended since. `None` if the log is not a continuation of it.
 pub(super) fn load_since(
     disk: &dyn Disk,

@@ -3,7 +3,7 @@
 use super::WorkingSet;
 use crate::workspace::Failure;
 use lorelane_core::working_set::{
-    AdviceDecision, FileState, HotnessFactors, SetEntry, TokenBudget, advice_weight, decide,
+    AdviceDecision, FileState, HOTNESS_PRIOR, HotnessFactors, SetEntry, TokenBudget, advice_weight, decide,
     effective_priority,
 };
 
@@ -24,6 +24,13 @@ pub struct SetFileStatus {
     pub decision: Option<AdviceDecision>,
     /// Whether its summary was made from other bytes.
     pub is_summary_stale: bool,
+}
+
+impl SetFileStatus {
+    /// Its hotness; a file that no turn has seen has the prior.
+    pub fn hotness(&self, turn: u32) -> f64 {
+        if turn == 0 { HOTNESS_PRIOR } else { self.factors.hotness() }
+    }
 }
 
 #[derive(Clone, Debug)]
@@ -69,23 +76,31 @@ impl WorkingSet<'_> {
         Ok(TokenBudget::new(manifest.max_tokens.unwrap_or(MAX_TOKENS), manifest.reserved, manifest.effective))
     }
 
+    /// The files of the set with their tokens.
     pub(super) fn set_files(&mut self) -> Vec<SetFileStatus> {
-        let set: Vec<(String, FileState, SetEntry)> = self
-            .state
-            .set()
-            .map(|(path, file, entry)| (path.to_owned(), file.clone(), entry.clone()))
-            .collect();
-        set.into_iter().map(|(path, file, entry)| self.file_status(path, file, entry)).collect()
+        let mut files = self.set_entries();
+        for file in &mut files {
+            match self.tokens_of(&file.path) {
+                Ok(stamp) => (file.tokens, file.lines) = (Some(stamp.tokens), Some(stamp.lines)),
+                Err(problem) => file.problem = Some(problem),
+            }
+        }
+        files
     }
 
-    fn file_status(&mut self, path: String, mut file: FileState, entry: SetEntry) -> SetFileStatus {
+    /// The files of the set, without a look at their contents.
+    pub(super) fn set_entries(&self) -> Vec<SetFileStatus> {
+        let set = self.state.set();
+        set.map(|(path, file, entry)| self.file_status(path, file.clone(), entry)).collect()
+    }
+
+    fn file_status(&self, path: &str, mut file: FileState, entry: &SetEntry) -> SetFileStatus {
         // Somebody may have edited the sidecar: it is right.
-        if let Some(sidecar) = self.sidecar(&path) {
+        if let Some(sidecar) = self.sidecar(path) {
             file.pinned = sidecar.pin;
             file.summary = sidecar.summarized_in.or(file.summary);
         }
-        let counted = self.tokens_of(&path);
-        let facts = self.advice_facts(&path, &file);
+        let facts = self.advice_facts(path, &file);
         let decision = decide(&facts);
         let hot =
             facts.hot_age.map_or(0.0, advice_weight) * file.hot.as_ref().map_or(1.0, |note| note.weight);
@@ -96,11 +111,11 @@ impl WorkingSet<'_> {
             priority: effective_priority(entry.priority, hot, cold),
             factors: file.hotness(self.state.turn),
             is_protected: facts.is_protected,
-            tokens: counted.as_ref().ok().map(|stamp| stamp.tokens),
-            lines: counted.as_ref().ok().map(|stamp| stamp.lines),
-            problem: counted.err(),
-            path,
-            entry,
+            tokens: None,
+            lines: None,
+            problem: None,
+            path: path.to_owned(),
+            entry: entry.clone(),
             file,
             decision,
             is_summary_stale,
