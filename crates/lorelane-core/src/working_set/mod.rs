@@ -14,6 +14,7 @@ mod manifest;
 mod protect;
 mod sidecar;
 mod state;
+mod summary;
 mod sync;
 
 pub use advice::*;
@@ -32,4 +33,7 @@ pub use manifest::{
 pub use protect::{is_loaded_by, is_match, is_protected};
 pub use sidecar::{Sidecar, SidecarEdit, SidecarStatus, new_sidecar, sidecar_path, title_of};
 pub use state::{AdviceNote, ColdNote, FileState, SessionState};
+pub use summary::{
+    SUMMARIZE_LINES, SummaryGenerator, SummaryHead, SummarySource, SummaryStyle, extract, summary_body,
+};
 pub use sync::sync_events;

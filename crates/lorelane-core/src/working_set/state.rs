@@ -34,6 +34,9 @@ pub struct SessionState {
 pub struct FileState {
     /// `None` if the file is not in the set.
     pub entry: Option<SetEntry>,
+    /// Its entry before it left the set, for its return.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub last_entry: Option<SetEntry>,
     pub entered_turn: u32,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub evicted_turn: Option<u32>,
@@ -131,8 +134,7 @@ impl SessionState {
                 (self.last_gc_turn, self.last_gc_at) = (event.turn, Some(event.at));
                 for action in report.iter().filter(|action| action.action != "deferred") {
                     let file = self.file(&action.path);
-                    file.entry = None;
-                    file.evicted_turn = Some(event.turn);
+                    file.leave(event.turn);
                     file.summary = action.summary.clone().or(file.summary.take());
                 }
             }
@@ -170,10 +172,7 @@ impl SessionState {
         match action {
             SetAction::Pin => file.pinned = true,
             SetAction::Unpin => file.pinned = false,
-            SetAction::Remove | SetAction::Sync => {
-                file.entry = None;
-                file.evicted_turn = Some(turn);
-            }
+            SetAction::Remove | SetAction::Sync => file.leave(turn),
             SetAction::Add | SetAction::Restore | SetAction::Budget => {}
         }
     }
@@ -198,6 +197,11 @@ impl SessionState {
 }
 
 impl FileState {
+    fn leave(&mut self, turn: u32) {
+        self.last_entry = self.entry.take().or(self.last_entry.take());
+        self.evicted_turn = Some(turn);
+    }
+
     /// Touches in the last turns, this one included.
     pub fn recent_touches(&self, turn: u32) -> u32 {
         let is_recent = |touched: &&u32| turn.saturating_sub(**touched) < RECENT_TURNS;

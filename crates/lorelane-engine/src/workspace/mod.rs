@@ -47,7 +47,8 @@ pub use recall::{
 };
 pub use working_set::{
     AddRequest, AdviceAnswer, AdviceRequest, AssembledContext, SessionOptions, SessionStart, SetChange,
-    SetFileStatus, TurnTouches, WorkingSet, WorkingSetStatus, open_for_working_set,
+    SetFileStatus, StaleSummary, SummaryRequest, TurnTouches, WorkingSet, WorkingSetStatus, WrittenSummary,
+    open_for_working_set,
 };
 pub use write_guard::{
     AuditResult, ExternalWrites, PreviousMemory, ToolProject, audit_external_writes, guard, guard_by_name,

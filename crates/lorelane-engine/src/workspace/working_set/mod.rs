@@ -11,11 +11,13 @@ mod read;
 mod session_log;
 mod snapshot;
 mod status;
+mod summarize;
 mod turn;
 
 pub use assemble::AssembledContext;
 pub use change::{AddRequest, AdviceAnswer, AdviceRequest, SetChange};
 pub use status::{SetFileStatus, WorkingSetStatus};
+pub use summarize::{StaleSummary, SummaryRequest, WrittenSummary};
 pub use turn::TurnTouches;
 
 use super::open::locate;

@@ -121,8 +121,4 @@ impl WorkingSet<'_> {
             is_summary_stale,
         }
     }
-
-    fn is_stale(&self, _summary: &str) -> bool {
-        false
-    }
 }
