@@ -306,7 +306,7 @@ fn a_workspace_needs_no_files() {
     workspace.commit(&Plan { changes: vec![revised], because: "revise".to_owned() }).unwrap();
     assert!(workspace.load(&plan).unwrap().document.text.contains("no longer"));
     let (logged, total) = workspace.changes().recent(10).unwrap();
-    assert_eq!((logged[0].lane, total), (plan.lane(), 6));
+    assert_eq!((logged[0].lane.name(), total), (plan.lane().name(), 6));
     assert_eq!(workspace.changes().verify_logs(), []);
 
     // The index is what a rebuild would be, and forgetting leaves nothing.
