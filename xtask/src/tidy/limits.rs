@@ -89,6 +89,8 @@ const JSON_IN_PLACE: &[&str] = &[
     "crates/lorelane-core/src/memory/history.rs",
     // Escapes JSON that somebody else wrote.
     "crates/lorelane-core/src/fence.rs",
+    // Reads events of other programs in any of three forms; our own are derived.
+    "crates/lorelane-core/src/working_set/log.rs",
     // Settings of any type, put into files that people write by hand.
     "crates/lorelane-core/src/policy.rs",
     // Reads these files and sets one key in place.

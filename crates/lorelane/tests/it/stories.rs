@@ -1053,6 +1053,8 @@ fn the_help_shows_every_command_once_in_its_group() {
         .lines()
         .filter_map(|line| line.trim().strip_prefix("lorelane,")?.strip_suffix(')'))
         .collect();
+    // The short name of `working-set`.
+    parsed.retain(|name| *name != "ws");
     parsed.sort_unstable();
     parsed.dedup();
     assert_eq!(names, parsed);
@@ -1080,7 +1082,8 @@ fn every_command_has_an_example_that_parses() {
                 "{}",
                 said.text()
             );
-            assert!(line.starts_with(&name), "{name}: {line}");
+            let short = if name == "working-set" { "ws " } else { &name };
+            assert!(line.starts_with(&name) || line.starts_with(short), "{name}: {line}");
         }
     }
 }
