@@ -155,9 +155,10 @@ fn elsewhere(report: &ExtractReport) -> String {
 }
 
 fn left_out(left_out: LeftOut) -> Vec<String> {
-    let LeftOut { known, said, rejected, passing, disabled, over_limit } = left_out;
+    let LeftOut { known, repeated, said, rejected, passing, disabled, over_limit } = left_out;
     let parts = [
         (known, "already in the inbox or decided"),
+        (repeated, "said better by another item"),
         (said, "already in a memory or in CLAUDE.md or AGENTS.md"),
         (rejected, "rejected before"),
         (passing, "about one session only"),

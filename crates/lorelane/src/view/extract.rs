@@ -37,6 +37,7 @@ struct ExtractedItemView<'r> {
 #[derive(Debug, Serialize)]
 struct LeftOutView {
     known: usize,
+    repeated: usize,
     said: usize,
     rejected: usize,
     passing: usize,
@@ -60,7 +61,7 @@ struct UnreadView<'r> {
 
 impl<'r> ExtractView<'r> {
     pub fn of(report: &'r ExtractReport, dry_run: bool) -> ExtractView<'r> {
-        let LeftOut { known, said, rejected, passing, disabled, over_limit } = report.left_out;
+        let LeftOut { known, repeated, said, rejected, passing, disabled, over_limit } = report.left_out;
         let elsewhere = report.elsewhere.iter().map(|(SessionFile { id, client, .. }, folder)| {
             ElsewhereView { session: id, client, folder: path_text(folder) }
         });
@@ -74,7 +75,7 @@ impl<'r> ExtractView<'r> {
             dry_run,
             sessions: report.sessions,
             items: report.items.iter().map(ExtractedItemView::of).collect(),
-            left_out: LeftOutView { known, said, rejected, passing, disabled, over_limit },
+            left_out: LeftOutView { known, repeated, said, rejected, passing, disabled, over_limit },
             elsewhere: elsewhere.collect(),
             unread: unread.collect(),
         }

@@ -402,3 +402,39 @@ fn a_file_that_is_not_ours_to_edit_is_left_alone() {
     assert!(broken.err.contains("a marker of lorelane's block is missing"), "{broken:?}");
     assert_eq!(texts(&scratch.json("inbox"), "item"), ["1", "2", "3", "4"], "it still waits");
 }
+
+/// What says the same takes no room: the limit counts what goes to the inbox.
+#[test]
+fn the_limit_is_filled_with_different_items() {
+    let scratch = Scratch::with_store();
+    let cwd = scratch.project();
+    let session = |values: &[(&str, &str)]| -> String {
+        let value = |(one, other): &(&str, &str)| {
+            let said = claude(&cwd, "user", &format!("I prefer {one} over {other}."));
+            said + &claude(&cwd, "assistant", "Understood.")
+        };
+        values.iter().map(value).collect()
+    };
+    // Three values that twenty sessions repeat, and five that one session has.
+    let repeated = session(&[
+        ("boring libraries", "clever frameworks"),
+        ("short functions", "long comments"),
+        ("monthly invoices", "daily receipts"),
+    ]);
+    for number in 0..20 {
+        put_session(&scratch, "x", &format!("0d9e-same-{number}"), &repeated);
+    }
+    let others = session(&[
+        ("plain queries", "a mapper"),
+        ("small releases", "big migrations"),
+        ("explicit errors", "silent fallbacks"),
+        ("local caches", "remote lookups"),
+        ("paper maps", "satellite navigation"),
+    ]);
+    put_session(&scratch, "x", "0d9e-other", &others);
+    let found = scratch.json("extract --all --limit 6");
+    assert_eq!(texts(&found, "words").len(), 6, "{found:?}");
+    assert_eq!(count(&found, "left_out.repeated"), 57, "{found:?}");
+    assert_eq!(count(&found, "left_out.over_limit"), 2, "{found:?}");
+    assert_eq!(count(&found, "left_out.known"), 0, "nothing waited: {found:?}");
+}

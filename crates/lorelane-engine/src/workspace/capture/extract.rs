@@ -51,6 +51,8 @@ pub struct ExtractedItem {
 pub struct LeftOut {
     /// They wait already, or were decided about.
     pub known: usize,
+    /// The same extraction found something better that says the same.
+    pub repeated: usize,
     /// A memory says it already, or a file with instructions to agents.
     pub said: usize,
     pub rejected: usize,
@@ -74,6 +76,13 @@ struct FoundItem {
     place: usize,
     item: CapturedItem,
     destination: Destination,
+    print: StatementPrint,
+}
+
+impl FoundItem {
+    fn says_the_same(&self, other: &FoundItem) -> bool {
+        self.item.kind == other.item.kind && self.print.is_like(&other.print)
+    }
 }
 
 impl SessionCapture<'_> {
@@ -111,10 +120,11 @@ impl SessionCapture<'_> {
                     let items = self.new_of(&capture, session, items, &mut report.left_out);
                     found.extend(items.into_iter().map(|(item, destination)| FoundItem {
                         place,
+                        print: StatementPrint::of(&item.words()),
                         item,
                         destination,
                     }));
-                    report.left_out.over_limit += cut_to_best(&mut found, limit, &mut is_read);
+                    cut_to_best(&mut found, limit, &mut is_read, &mut report.left_out);
                 }
                 Err(why) => {
                     report.unread.push(UnreadSession { session: session.clone(), why: why.to_string() });
@@ -128,7 +138,7 @@ impl SessionCapture<'_> {
                 .cmp(&lasting(&other.item))
                 .then_with(|| other.item.score.total_cmp(&one.item.score))
         });
-        for FoundItem { place, mut item, destination } in chosen {
+        for FoundItem { place, mut item, destination, .. } in chosen {
             if !dry_run {
                 // One by one, so that their numbers follow this order across sessions.
                 let capture = &mut captures[place];
@@ -187,31 +197,31 @@ impl SessionCapture<'_> {
         found.sort_by(|one, other| best_first(&one.item, &other.item));
         let (marks, rejected) = (self.workspace.recent_marks(), self.workspace.captures().rejected());
         let waiting = queue(&self.workspace.captures().waiting());
-        let mut prints: Vec<(Option<StatementKind>, StatementPrint)> = waiting
+        let waiting: Vec<(Option<StatementKind>, StatementPrint)> = waiting
             .iter()
             .map(|queued| (queued.item.kind, StatementPrint::of(&queued.item.words())))
             .collect();
         let rules = self.rules();
-        let mut chosen = Vec::new();
+        let mut chosen: Vec<FoundItem> = Vec::new();
         for one in found {
-            if chosen.len() == limit {
+            let is_same =
+                |(kind, known): &(_, StatementPrint)| *kind == one.item.kind && known.is_like(&one.print);
+            if chosen.iter().any(|better| better.says_the_same(&one)) {
+                left_out.repeated += 1;
+            } else if waiting.iter().any(is_same) {
+                left_out.known += 1;
+            } else if chosen.len() == limit {
                 // The session is read again, for what had no room.
                 left_out.over_limit += 1;
                 is_read[one.place] = false;
-                continue;
-            }
-            let print = StatementPrint::of(&one.item.words());
-            if prints.iter().any(|(kind, known)| *kind == one.item.kind && known.is_like(&print)) {
-                left_out.known += 1;
             } else if self.rejected_origin(&marks, &one.item).is_some() || rejected.find(&one.item).is_some()
             {
                 left_out.rejected += 1;
-            } else if rules.iter().any(|rule| print.is_said_in(rule))
+            } else if rules.iter().any(|rule| one.print.is_said_in(rule))
                 || matches!(self.relation(&one.item)?, MemoryRelation::SaidBy(_))
             {
                 left_out.said += 1;
             } else {
-                prints.push((one.item.kind, print));
                 chosen.push(one);
             }
         }
@@ -285,16 +295,25 @@ fn unread(session: &SessionFile, lines: TranscriptLines) -> Option<UnreadSession
     Some(UnreadSession { session: session.clone(), why })
 }
 
-/// Drops what has no chance while sessions are read, and returns how many.
-fn cut_to_best(found: &mut Vec<FoundItem>, limit: usize, is_read: &mut [bool]) -> usize {
+/// Drops what has no chance while sessions are read: what says the same as something better, and what is far behind.
+fn cut_to_best(found: &mut Vec<FoundItem>, limit: usize, is_read: &mut [bool], left_out: &mut LeftOut) {
     let max = limit.saturating_mul(COMPARED_PER_ITEM).max(limit);
     if found.len() <= max.saturating_mul(2) {
-        return 0;
+        return;
     }
     found.sort_by(|one, other| best_first(&one.item, &other.item));
-    let dropped = found.split_off(max);
-    dropped.iter().for_each(|one| is_read[one.place] = false);
-    dropped.len()
+    let mut best: Vec<FoundItem> = Vec::with_capacity(max);
+    for one in found.drain(..) {
+        if best.iter().any(|better| better.says_the_same(&one)) {
+            left_out.repeated += 1;
+        } else if best.len() == max {
+            left_out.over_limit += 1;
+            is_read[one.place] = false;
+        } else {
+            best.push(one);
+        }
+    }
+    *found = best;
 }
 
 /// Values first, then by score, then by time.
