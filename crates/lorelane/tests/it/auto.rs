@@ -265,7 +265,9 @@ fn tidy_makes_an_index_fit() {
         assert!(all.lines().any(|kept| kept == line), "{line}");
     }
     assert_eq!(scratch.lorelane("auto tidy").expect(0).out, "No change: MEMORY.md is small enough\n");
-    scratch.lorelane("undo").expect(0);
+    let undone = scratch.lorelane("undo").expect(0).out;
+    assert!(undone.contains("Restored the previous contents of auto/MEMORY\n"), "{undone}");
+    assert!(undone.contains("Removed auto/") && !undone.contains("Removed auto/MEMORY"), "{undone}");
     assert_eq!(scratch.read_auto("MEMORY.md"), text);
 }
 

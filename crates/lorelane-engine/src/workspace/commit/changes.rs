@@ -229,8 +229,12 @@ fn undone(lane: &Lane, path: &RelPath) -> Option<change::Outcome> {
     if quarantine::is_aside(path.file_name()) {
         return None;
     }
-    let memory = lane.read(path).ok()?.and_then(|bytes| lane.dialect.read(path, bytes).memory);
+    let bytes = lane.read(path).ok()?;
     let address = lane.dialect.address_of(path)?;
-    let title = memory.map_or_else(String::new, |memory| memory.title);
+    // Only what is gone has no title. A file that is no memory, such as an index, is known by its name.
+    let title = bytes.map_or_else(String::new, |bytes| {
+        let title = lane.dialect.read(path, bytes).memory.map(|memory| memory.title);
+        title.filter(|title| !title.is_empty()).unwrap_or_else(|| path.file_name().to_owned())
+    });
     Some(change::Outcome { address, path: path.clone(), title, effect: Effect::Undone })
 }
