@@ -110,6 +110,13 @@ fn without_ours(now: &str, has_former: bool) -> String {
     kept.split_inclusive('\n').filter(|line| !line.contains(CALL)).collect()
 }
 
+/// The hook of a project, if it is ours.
+pub(crate) fn installed_git_hook(disk: &dyn Disk, project: &Path) -> Option<PathBuf> {
+    let file = git::common_dir(project)?.join("hooks").join(HOOK);
+    let text = disk.read_regular(&file, HOOK_MAX_BYTES).ok()??;
+    text.starts_with(OURS.as_bytes()).then_some(file)
+}
+
 /// Decides what has to be done, and does it unless this is a dry run.
 pub fn set_up_git_hook(
     project: &Path,

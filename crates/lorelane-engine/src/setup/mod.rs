@@ -26,6 +26,7 @@ use std::path::{Path, PathBuf};
 
 pub use block::{BlockFile, BlockStep, KNOWLEDGE, RuleBlocks};
 pub use error::SetupError;
+pub(crate) use git_hook::installed_git_hook;
 pub use git_hook::{GitHookError, GitHookStep, HookStrictness, set_up_git_hook};
 pub(crate) use latency::is_trial;
 pub use latency::{RUNS, TRIAL_SESSION, Timing};

@@ -7,7 +7,7 @@ use crate::hooklog::HOOK_LOG;
 use crate::index::FileStamp;
 use crate::ledger::Ledger;
 use crate::model;
-use crate::setup::{BlockFile, KNOWLEDGE};
+use crate::setup::{BlockFile, KNOWLEDGE, installed_git_hook};
 use crate::workspace::lane::Lane;
 use crate::workspace::open::auto::key_of;
 use crate::workspace::open::trust::TRUST_FOLDER;
@@ -135,6 +135,8 @@ impl<'w> Files<'w> {
         }
         let knowledge = self.workspace.project.root.join(KNOWLEDGE);
         declared.push((knowledge, "knowledge, with `inbox accept --to`"));
+        let git_hook = installed_git_hook(self.disk(), &self.workspace.project.root);
+        declared.extend(git_hook.map(|file| (file, "the git hook of `setup git hook`")));
         if let Some(notes) = &self.workspace.notes {
             declared.push((notes.root.clone(), "notes"));
             if notes.marks != self.workspace.project.root.join(MARKS_FOLDER) {
