@@ -248,6 +248,22 @@ impl IdFiles {
     }
 }
 
+/// The folders of the projects that have an id, as far as they still exist; for one with git, its main worktree.
+pub(crate) fn known_projects(disk: &dyn Disk, state: &Path) -> Vec<PathBuf> {
+    let projects = state.join(PROJECTS);
+    let listed = disk.list(&projects).ok().flatten().unwrap_or_default();
+    let origin = |name: &str| {
+        let bytes = disk.read_regular(&projects.join(name).join(ORIGIN), ORIGIN_MAX_BYTES).ok()??;
+        let file = path_of(&bytes);
+        // A project that moved away left its id to nobody.
+        let is_its = read_id(disk, &file).is_some_and(|id| id.as_str() == name);
+        let folder = file.parent().filter(|_| is_its)?;
+        let is_project = folder.ends_with(MARKS_FOLDER) || folder.ends_with(".git");
+        folder.parent().filter(|_| is_project).map(Path::to_owned)
+    };
+    listed.iter().filter_map(|entry| origin(&entry.name)).collect()
+}
+
 /// Several projects in one repository have an id each.
 fn file_in_git(around: &Repository) -> PathBuf {
     let project = around.project.as_os_str().as_encoded_bytes();

@@ -8,7 +8,7 @@
 mod id;
 mod takeover;
 
-pub(crate) use id::ID_FILE;
+pub(crate) use id::{ID_FILE, known_projects};
 
 use crate::disk::Disk;
 use crate::env::Folders;

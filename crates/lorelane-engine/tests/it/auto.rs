@@ -164,7 +164,8 @@ fn the_sessions_say_whose_a_folder_is() {
                 AutoOwner::Nobody { former: Some("/gone".into()) }
             ),
             ("/h/.claude/projects/-long/memory".to_owned(), project("/long")),
-            (MEMORY.to_owned(), AutoOwner::Nobody { former: Some("/p/.claude".into()) }),
+            // Its only session ran in a subfolder; the folder has the name of the current project.
+            (MEMORY.to_owned(), project("/p")),
             ("/h/.claude/projects/-q/memory".to_owned(), project("/q")),
             (
                 "/q/.claude/agent-memory/tester".to_owned(),

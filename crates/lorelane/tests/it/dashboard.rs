@@ -93,6 +93,35 @@ fn a_dashboard_shows_every_store_and_writes_nothing() {
     assert_eq!(scratch.tree(), before);
 }
 
+/// Transcripts are swept away after some weeks; the folder of the memories stays.
+#[test]
+fn a_project_without_transcripts_is_found_by_its_folder_and_by_our_own_state() {
+    let scratch = Scratch::with_jwt();
+    let root = scratch.project();
+    let folder = scratch.home().join(".claude/projects").join(project_slug(root.to_str().unwrap()));
+    fs::create_dir_all(folder.join("memory")).unwrap();
+    fs::write(folder.join("memory/a.md"), topic("user", "Of here", "2026-02-01T00:00:00Z")).unwrap();
+    fs::create_dir_all(scratch.folder.join("elsewhere")).unwrap();
+    let known = |from: &str| {
+        let said = scratch.command(&["dashboard", "--json", "-C", from]).output().unwrap();
+        let shown = Json::parse(&scratch.said(&said).expect(0).out).unwrap();
+        assert_eq!(texts(&shown, "orphans", "name"), [""; 0], "{from}: {shown:?}");
+        assert_eq!(shown.at("memories").and_then(Json::as_u64), Some(2), "{from}: {shown:?}");
+        texts(&shown, "projects", "name")
+    };
+    // From within, from elsewhere by the state folder, and from within without it.
+    assert_eq!(known("."), ["project"]);
+    assert_eq!(known("../elsewhere"), ["project"]);
+    fs::remove_dir_all(scratch.home().join("state")).unwrap();
+    assert_eq!(known("."), ["project"]);
+    // A project that was removed is named as an orphan still.
+    scratch.lorelane("pin use-jwt").expect(0);
+    fs::remove_dir_all(&root).unwrap();
+    let said =
+        scratch.command(&["dashboard"]).current_dir(scratch.folder.join("elsewhere")).output().unwrap();
+    assert!(scratch.said(&said).out.contains("1 orphan"), "{said:?}");
+}
+
 #[test]
 fn columns_follow_the_terminal() {
     let scratch = Scratch::new();

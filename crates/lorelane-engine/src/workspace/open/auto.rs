@@ -65,9 +65,7 @@ impl ClientFolder {
 
     /// Whether the client gives a project the folder with this name. Versions of it disagree on the end of a long one.
     pub(super) fn gives(&self, name: &str, root: &Path) -> bool {
-        let slug = project_slug(&text(root));
-        let is_long = || long_slug_prefix(&slug).is_some_and(|prefix| name.starts_with(prefix));
-        self.project_name.as_deref() == Some(name) || slug == name || is_long()
+        self.project_name.as_deref() == Some(name) || is_slug_of(name, root)
     }
 
     /// Where marks of a memory folder outside its project are.
@@ -91,6 +89,12 @@ impl ClientFolder {
             None => Some(PathBuf::from(path)).filter(|path| path.is_absolute()),
         }
     }
+}
+
+/// Whether a folder has the name of a path, however the end of a long one was computed.
+pub(super) fn is_slug_of(name: &str, root: &Path) -> bool {
+    let slug = project_slug(&text(root));
+    slug == name || long_slug_prefix(&slug).is_some_and(|prefix| name.starts_with(prefix))
 }
 
 /// 1 to 64 letters, digits, dashes and underscores.

@@ -1,9 +1,10 @@
 //! Every memory folder of Claude Code on this machine, and whose it is.
 
-use super::auto::{ClientFolder, MEMORY, folders_in, repository_root, text};
-use super::locate::real_path;
+use super::auto::{ClientFolder, MEMORY, folders_in, is_slug_of, repository_root, text};
+use super::locate::{locate, project_for_new_store, real_path};
 use crate::disk::{Disk, FileType};
 use crate::env::Env;
+use crate::state::known_projects;
 use lorelane_core::dialect::auto::project_slug;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
@@ -37,7 +38,8 @@ pub enum AutoOwner {
 pub struct ClientInventory {
     /// In the order of their paths. Folders without files are left out.
     pub folders: Vec<AutoFolder>,
-    /// The roots of all projects that sessions ran in and that still exist.
+    /// The roots of all projects that sessions ran in and that still exist, the current one, and those that have state
+    /// of ours.
     pub roots: BTreeSet<PathBuf>,
     /// Folders that could not be read, with the reason.
     pub unreadable: Vec<(PathBuf, String)>,
@@ -60,6 +62,7 @@ impl ClientInventory {
             }
         }
         inventory.roots = root_of.values().cloned().collect();
+        inventory.add_known_roots(disk, env);
         let mut by_slug: BTreeMap<String, Vec<PathBuf>> = BTreeMap::new();
         for root in &inventory.roots {
             by_slug.entry(project_slug(&text(root))).or_default().push(root.clone());
@@ -74,6 +77,9 @@ impl ClientInventory {
             let own = own.filter(|root| client.gives(&name, root)).cloned();
             let elsewhere = by_slug.get(name.as_ref()).into_iter().flatten().cloned();
             let mut own: Vec<PathBuf> = own.chain(elsewhere).collect();
+            if own.is_empty() {
+                own.extend(inventory.roots.iter().filter(|root| is_slug_of(&name, root)).cloned());
+            }
             let mut seen = BTreeSet::new();
             own.retain(|root| seen.insert(root.clone()));
             let owner = match own.is_empty() {
@@ -97,6 +103,28 @@ impl ClientInventory {
         let mut real = BTreeSet::new();
         inventory.folders.retain(|folder| resolved(disk, &folder.path).is_some_and(|path| real.insert(path)));
         inventory
+    }
+
+    /// Projects without transcripts: the current one, and those that have state of ours.
+    fn add_known_roots(&mut self, disk: &dyn Disk, env: &Env) {
+        let located = locate(disk, &env.cwd).map(|located| located.project);
+        let here = located.or_else(|_| project_for_new_store(disk, &env.cwd)).ok();
+        let state = env.folders().map(|folders| known_projects(disk, &folders.state)).unwrap_or_default();
+        for root in here.into_iter().chain(state) {
+            let repository = repository_root(&root);
+            // A work tree has the folder of its repository; a project in a subfolder has memories of its own.
+            let is_inside = root != repository && root.starts_with(&repository);
+            for root in [Some(repository), Some(root).filter(|_| is_inside)].into_iter().flatten() {
+                // A session may have reached it by a link.
+                let is_same = |known: &PathBuf| {
+                    known.file_name() == root.file_name()
+                        && real_path(disk, known).is_ok_and(|real| real == root)
+                };
+                if !self.roots.contains(&root) && !self.roots.iter().any(is_same) {
+                    self.roots.insert(root);
+                }
+            }
+        }
     }
 
     fn add_agents(&mut self, disk: &dyn Disk, folder: &Path, project: Option<&Path>) {
