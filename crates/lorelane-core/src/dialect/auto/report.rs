@@ -75,10 +75,11 @@ impl IndexReport {
         let (index, loaded) = (MemoryIndex::parse(text), load_index(text));
         let linked: BTreeSet<&RelPath> = index.entries().map(|(_, entry)| &entry.path).collect();
         let mut seen = BTreeSet::new();
-        let having = |wanted: &mut dyn FnMut(&IndexLine<'_>, &IndexEntry<'_>) -> bool| -> Vec<ReportedEntry> {
-            let found = index.entries().filter(|(line, entry)| wanted(line, entry));
-            found.map(|(line, entry)| reported(line, entry)).collect()
-        };
+        let entries_where =
+            |wanted: &mut dyn FnMut(&IndexLine<'_>, &IndexEntry<'_>) -> bool| -> Vec<ReportedEntry> {
+                let found = index.entries().filter(|(line, entry)| wanted(line, entry));
+                found.map(|(line, entry)| reported(line, entry)).collect()
+            };
         let whole: Vec<String> = shown_lines(text).into_iter().map(|line| line.text.into_owned()).collect();
         let (all, loaded_tokens) = (tokens(whole.join("\n").trim()), tokens(&loaded.text));
         IndexReport {
@@ -87,16 +88,16 @@ impl IndexReport {
             lost_tokens: if loaded.warning.is_some() { all.saturating_sub(loaded_tokens) } else { 0 },
             entries: index.entries().count(),
             topics: topics.len(),
-            lost: having(&mut |line, _| !loaded.has_line(line.number)),
-            without_file: having(&mut |_, entry| !is_there(&entry.path)),
+            lost: entries_where(&mut |line, _| !loaded.has_line(line.number)),
+            without_file: entries_where(&mut |_, entry| !is_there(&entry.path)),
             without_entry: topics
                 .iter()
                 .map(|topic| &topic.path)
                 .filter(|path| !linked.contains(path))
                 .cloned()
                 .collect(),
-            duplicates: having(&mut |_, entry| !seen.insert(entry.path.clone())),
-            too_long: having(&mut |line, _| line.text.chars().count() > ENTRY_CHARS_MAX),
+            duplicates: entries_where(&mut |_, entry| !seen.insert(entry.path.clone())),
+            too_long: entries_where(&mut |line, _| line.text.chars().count() > ENTRY_CHARS_MAX),
             repeated: repeated(&index, instructions),
             problems: Vec::new(),
             loaded,
