@@ -1,7 +1,7 @@
 //! How stale a memory is: by its age, and by its claims that no longer hold.
 
 use crate::change::{Change, Draft};
-use crate::claim::{Claim, ClaimKind, ClaimPlace, Stance};
+use crate::claim::{Claim, ClaimKind, ClaimPlace};
 use crate::digest::Revision;
 use crate::json::{self, JsonFormat};
 use crate::lifecycle::LifecycleVerb;
@@ -154,16 +154,19 @@ pub struct CheckedClaim {
     #[serde(flatten)]
     pub verdict: Verdict,
     pub evidence: Evidence,
-    /// Whether any audit found it.
-    #[serde(default)]
-    pub held: bool,
+    /// The commit of the last audit that found it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub held_at: Option<String>,
 }
 
 impl CheckedClaim {
-    pub fn of(claim: Claim, settled: Settled, held_before: bool) -> CheckedClaim {
-        let held = held_before || (settled.verdict == Verdict::Holds && claim.stance != Stance::Gone);
+    /// `head` is the commit of this audit, `held_at` that of the last one that found it.
+    pub fn of(claim: Claim, settled: Settled, head: &str, held_at: Option<&str>) -> CheckedClaim {
         let Claim { kind, text, lines, place, .. } = claim;
-        CheckedClaim { kind, text, lines, place, verdict: settled.verdict, evidence: settled.evidence, held }
+        let Settled { verdict, evidence } = settled;
+        let held_at = if verdict == Verdict::Holds { Some(head) } else { held_at };
+        let held_at = held_at.map(str::to_owned);
+        CheckedClaim { kind, text, lines, place, verdict, evidence, held_at }
     }
 
     pub fn is_broken(&self) -> bool {
@@ -202,9 +205,10 @@ impl AuditedMemory {
         !self.claims.iter().any(|claim| claim.evidence.unchecked && claim.kind != ClaimKind::Url)
     }
 
-    /// Whether an audit found this claim, in any revision.
-    pub fn held(&self, claim: &Claim) -> bool {
-        self.claims.iter().any(|known| known.held && known.kind == claim.kind && known.text == claim.text)
+    /// The commit of the last audit that found this claim, in any revision.
+    pub fn held_at(&self, claim: &Claim) -> Option<&str> {
+        let is_same = |known: &&CheckedClaim| known.kind == claim.kind && known.text == claim.text;
+        self.claims.iter().filter(is_same).find_map(|known| known.held_at.as_deref())
     }
 
     /// What an audit that checked URLs found about this one, in any revision.
@@ -467,7 +471,7 @@ mod tests {
             place,
             verdict,
             evidence,
-            held: true,
+            held_at: Some("h".to_owned()),
         }
     }
 

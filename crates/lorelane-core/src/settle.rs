@@ -123,8 +123,19 @@ pub struct Settled {
     pub evidence: Evidence,
 }
 
-/// The verdict on a claim.
-pub fn settle(claim: &Claim, facts: &Facts) -> Settled {
+/// The verdict on a claim. `None` if the text claims nothing: it negates what it names or says that it is gone, or it is
+/// a plan that history has not seen.
+pub fn settle(claim: &Claim, facts: &Facts) -> Option<Settled> {
+    let is_absent = matches!(facts.now, Presence::Missing | Presence::OnlyInProse(_) | Presence::Differs(..));
+    let is_dropped = match claim.stance {
+        Stance::Negated | Stance::Gone => true,
+        Stance::Tentative => is_absent && facts.seen.is_none(),
+        Stance::Plain | Stance::Doubtful => false,
+    };
+    (!is_dropped).then(|| verdict(claim, facts))
+}
+
+fn verdict(claim: &Claim, facts: &Facts) -> Settled {
     let unknown = |evidence| Settled { verdict: Verdict::Unknown, evidence };
     match &facts.now {
         Presence::There(site) => Settled { verdict: Verdict::Holds, evidence: at(claim, site) },
@@ -143,9 +154,7 @@ pub fn settle(claim: &Claim, facts: &Facts) -> Settled {
 fn absent(claim: &Claim, facts: &Facts) -> Settled {
     let unknown = |why: &str| Settled { verdict: Verdict::Unknown, evidence: Evidence::of(why) };
     match (claim.stance, &facts.seen) {
-        (Stance::Gone, _) => return unknown("the text says that it is gone"),
-        (Stance::Negated, _) => return unknown("the text negates it"),
-        (Stance::Planned, None) => return unknown("planned, and never seen"),
+        (Stance::Doubtful, _) => return unknown("its sentence does not say that it is there"),
         (_, None) => return unknown("never seen to hold"),
         (_, Some(_)) => {}
     }
@@ -227,13 +236,16 @@ mod tests {
     fn every_fact_has_its_verdict() {
         use ClaimKind::{Branch, File, Symbol, Url, Version};
         use Presence::{Ambiguous, Differs, Ignored, Missing, NotFound, OnlyInProse, There, Unchecked};
-        use Stance::{Gone, Negated, Plain, Planned};
+        use Stance::{Doubtful, Gone, Negated, Plain, Tentative};
         let commit = || Some(Sighting::Commit("aa11".to_owned()));
         let audit = || Some(Sighting::Audit);
         let table = [
             (File, Plain, There(site("lib/x.rs", None)), None, "holds: found"),
             (File, Plain, There(site("a/lib/x.rs", None)), None, "holds: found as a/lib/x.rs"),
-            (Symbol, Gone, There(site("a.rs", Some(4))), None, "holds: found in a.rs:4"),
+            (Symbol, Doubtful, There(site("a.rs", Some(4))), None, "holds: found in a.rs:4"),
+            // What is negated or said to be gone is no claim, whether it is there or not.
+            (Symbol, Gone, There(site("a.rs", Some(4))), None, "dropped"),
+            (Symbol, Negated, There(site("a.rs", Some(4))), None, "dropped"),
             (File, Plain, Ignored, commit(), "unknown: ignored by git"),
             (File, Plain, Unchecked("no git".to_owned()), commit(), "unknown: no git"),
             (
@@ -244,12 +256,14 @@ mod tests {
                 "unknown: several candidates: a/x, b/x",
             ),
             (File, Plain, Missing, None, "unknown: never seen to hold"),
-            (File, Planned, Missing, None, "unknown: planned, and never seen"),
-            (File, Planned, Missing, commit(), "broken: gone since ee55; it was there in aa11"),
+            (File, Tentative, Missing, None, "dropped"),
+            (File, Tentative, There(site("lib/x.rs", None)), None, "holds: found"),
+            (File, Tentative, Missing, commit(), "broken: gone since ee55; it was there in aa11"),
             (File, Plain, Missing, commit(), "broken: gone since ee55; it was there in aa11"),
             (File, Plain, Missing, audit(), "broken: gone since ee55; an earlier audit found it"),
-            (File, Gone, Missing, commit(), "unknown: the text says that it is gone"),
-            (File, Negated, Missing, commit(), "unknown: the text negates it"),
+            (File, Gone, Missing, commit(), "dropped"),
+            (File, Negated, Missing, commit(), "dropped"),
+            (File, Doubtful, Missing, commit(), "unknown: its sentence does not say that it is there"),
             (
                 Symbol,
                 Plain,
@@ -259,7 +273,7 @@ mod tests {
             ),
             (Symbol, Plain, OnlyInProse(site("README.md", Some(2))), None, "unknown: never seen to hold"),
             (Url, Plain, NotFound(404), None, "broken: the server answered 404"),
-            (Url, Gone, NotFound(410), None, "unknown: the text says that it is gone"),
+            (Url, Gone, NotFound(410), None, "dropped"),
             (
                 Version,
                 Plain,
@@ -285,8 +299,8 @@ mod tests {
         for (kind, stance, now, seen, expected) in table {
             let facts = Facts { seen, ended_in: Some("ee55".to_owned()), ..Facts::now(now) };
             let settled = settle(&claim(kind, "lib/x.rs", stance), &facts);
-            let said = format!("{}: {}", settled.verdict.name(), settled.evidence.why);
-            assert_eq!(said, expected, "{kind} {stance:?} {facts:?}");
+            let said = settled.map(|said| format!("{}: {}", said.verdict.name(), said.evidence.why));
+            assert_eq!(said.as_deref().unwrap_or("dropped"), expected, "{kind} {stance:?} {facts:?}");
         }
     }
 
@@ -296,13 +310,13 @@ mod tests {
         for (stance, seen, expected) in [
             (Stance::Plain, Some(Sighting::Audit), Verdict::Moved(to.clone())),
             (Stance::Plain, None, Verdict::Unknown),
-            (Stance::Gone, Some(Sighting::Audit), Verdict::Unknown),
+            (Stance::Doubtful, Some(Sighting::Audit), Verdict::Unknown),
         ] {
             for place in [NewPlace::Renamed(to.clone()), NewPlace::SameName(to.clone())] {
                 let is_by_name = matches!(place, NewPlace::SameName(_));
                 let moved_to = Some(place);
                 let facts = Facts { seen: seen.clone(), moved_to, ..Facts::now(Presence::Missing) };
-                let settled = settle(&claim(ClaimKind::File, "old/x.rs", stance), &facts);
+                let settled = settle(&claim(ClaimKind::File, "old/x.rs", stance), &facts).unwrap();
                 assert_eq!(settled.verdict, expected, "{stance:?}");
                 assert_eq!(settled.evidence.by_name, is_by_name && expected != Verdict::Unknown);
             }

@@ -7,7 +7,7 @@ mod snapshot;
 pub(crate) use repository::{EnclosingRepository, Repository, enclosing};
 
 pub use call::GitError;
-pub use snapshot::{DiffBase, Snapshots, TreeFile};
+pub use snapshot::{CommitTree, DiffBase, Snapshots, TreeFile};
 
 use crate::disk::Disk;
 use call::{GitCallPolicy, PLAIN_DIFF, WorkTree, is_there, run, run_commit, run_search};
@@ -260,8 +260,8 @@ pub fn held(
     // Without a path git would list everything.
     let (mut commits, mut staged) = (Vec::new(), false);
     if !files.is_empty() {
-        let mut holding = history(&tree, COMMIT);
-        commits = self::commits(&run(holding.args(HOLDING).arg("--").args(files), Vec::new())?);
+        let mut asked = history(&tree, COMMIT);
+        commits = self::commits(&run(asked.args(HOLDING).arg("--").args(files), Vec::new())?);
         staged = !run(in_index(&tree).arg("--").args(files), Vec::new())?.is_empty();
     }
     for name in names {

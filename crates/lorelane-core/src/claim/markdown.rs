@@ -83,16 +83,16 @@ impl Above {
         match block[0].kind {
             LineKind::Heading { level, .. } => {
                 let is_inside = self.heading.is_some_and(|(above, _)| above < level);
-                if last_sentence == Stance::Gone || !is_inside {
-                    self.heading = (last_sentence == Stance::Gone).then_some((level, Stance::Gone));
+                let says_so = last_sentence > Stance::Plain;
+                if says_so || !is_inside {
+                    self.heading = says_so.then_some((level, last_sentence));
                 }
                 self.introduction = Stance::Plain;
             }
             _ if starts_item(block[0].text) => {}
             _ => {
                 let ends_open = block[block.len() - 1].text.trim_end().ends_with(':');
-                let is_gone = ends_open && last_sentence == Stance::Gone;
-                self.introduction = if is_gone { Stance::Gone } else { Stance::Plain };
+                self.introduction = if ends_open { last_sentence } else { Stance::Plain };
             }
         }
     }
@@ -132,11 +132,16 @@ fn mentions(block: &str, first_line: usize, above: Stance, visit: &mut dyn FnMut
     for (at, piece) in pieces.iter().enumerate() {
         let own = sentences.get(piece.sentence).map_or(Stance::Plain, |words| words.stance_at(at));
         let struck = if piece.is_struck { Stance::Gone } else { own };
-        let governed = if above == Stance::Gone { Stance::Gone } else { struck };
+        // What is above outweighs a word of the sentence only with doubt or more.
+        let governed = if above > Stance::Plain { above.max(struck) } else { struck };
         let context = Context { pieces: &pieces, at };
-        name::each_name(&context, &mut |kind, text| {
-            visit(Mention { kind, text: text.to_owned(), line: first_line + piece.line, stance: governed });
-        });
+        let mut add = |kind, text: &str, stance| {
+            visit(Mention { kind, text: text.to_owned(), line: first_line + piece.line, stance });
+        };
+        name::each_name(&context, &mut |kind, text| add(kind, text, governed));
+        if let Some((kind, text)) = name::tentative_name(&context) {
+            add(kind, text, if governed == Stance::Plain { Stance::Tentative } else { governed });
+        }
     }
     sentences.last().map_or(Stance::Plain, SentenceWords::overall)
 }

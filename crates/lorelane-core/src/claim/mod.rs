@@ -9,7 +9,7 @@ mod name;
 mod stance;
 mod url;
 
-pub use name::{is_prose_file, version_numbers};
+pub use name::{is_prose_file, may_name_version, version_numbers};
 pub use url::{NotAsked, UrlHost, is_public, public_host};
 
 use crate::json::as_text;
@@ -81,17 +81,19 @@ impl fmt::Display for ClaimKind {
 
 as_text!(ClaimKind, ClaimKind::parse);
 
-/// Whether a sentence says that something exists, is planned, is negated or is gone. In the order in which one mention
+/// Whether a text says that something exists, is planned, is negated or is gone. In the order in which one mention
 /// outweighs another: what is called gone anywhere in a memory is not reported as missing.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Stance {
-    /// "do not call it"
+    /// "do not call it": nothing is claimed.
     Negated,
-    /// "will be added"
-    Planned,
+    /// "will be added", or an ordinary word that may be a name: a claim once it was seen.
+    Tentative,
     #[default]
     Plain,
-    /// "was removed", "renamed from", struck out
+    /// Its sentence is about something that is gone or missing, and may mean this.
+    Doubtful,
+    /// "was removed", "renamed from", struck out: nothing is claimed.
     Gone,
 }
 

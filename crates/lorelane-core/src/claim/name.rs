@@ -138,6 +138,85 @@ const EXAMPLES: &[&str] = &[
 /// Prefixes of branches that no folder has by custom.
 const BRANCH_PREFIXES: &[&str] =
     &["bugfix", "chore", "dependabot", "feat", "feature", "fix", "hotfix", "renovate"];
+/// Branches that have these names by custom.
+const BRANCHES: &[&str] = &["dev", "develop", "main", "master", "production", "staging", "trunk"];
+/// Words that the object of "depends on" may be followed by.
+const BEHIND_PACKAGE: &[&str] =
+    &["and", "as", "because", "but", "for", "from", "in", "or", "since", "to", "with"];
+/// Words that stand before "package" and the like without being names, and may stand in a manifest.
+const ORDINARY: &[&str] = &[
+    "all",
+    "and",
+    "another",
+    "any",
+    "base",
+    "build",
+    "client",
+    "common",
+    "core",
+    "default",
+    "dev",
+    "each",
+    "every",
+    "external",
+    "first",
+    "for",
+    "from",
+    "full",
+    "his",
+    "internal",
+    "into",
+    "its",
+    "last",
+    "latest",
+    "library",
+    "local",
+    "main",
+    "module",
+    "new",
+    "next",
+    "npm",
+    "old",
+    "one",
+    "only",
+    "open",
+    "other",
+    "our",
+    "own",
+    "package",
+    "parent",
+    "private",
+    "public",
+    "python",
+    "release",
+    "root",
+    "runtime",
+    "same",
+    "second",
+    "shared",
+    "single",
+    "small",
+    "source",
+    "standard",
+    "test",
+    "that",
+    "the",
+    "their",
+    "them",
+    "these",
+    "third-party",
+    "this",
+    "those",
+    "types",
+    "utility",
+    "version",
+    "which",
+    "whole",
+    "whose",
+    "with",
+    "workspace",
+    "your",
+];
 /// Words beside a code span that make it a package.
 const PACKAGE_WORDS: &[&str] = &[
     "crate",
@@ -182,6 +261,8 @@ const VERSIONED: &[&str] = &[
     "typescript",
     "vue",
 ];
+/// A longer word is none of them, punctuation around it included.
+const VERSIONED_MAX: usize = 20;
 /// Runners of the scripts of a project.
 const SCRIPT_RUNNERS: &[&str] = &["bun", "npm", "pnpm", "yarn"];
 /// Names with inner capitals that are not in code: products and languages.
@@ -313,6 +394,10 @@ fn word_symbol(word: &str, visit: &mut dyn FnMut(ClaimKind, &str)) {
     if !is_one {
         return;
     }
+    // `Type::method` in words names the type too, and a method of one word only with it.
+    if let Some((owners, _)) = plain.rsplit_once("::") {
+        owners.split("::").filter(|owner| is_symbol(owner)).for_each(|owner| visit(ClaimKind::Symbol, owner));
+    }
     let last = plain.rsplit([':', '.']).next().unwrap_or(plain);
     let is_snake = last.trim_matches('_').contains('_');
     let is_camel = last.starts_with(|c: char| c.is_ascii_lowercase()) && last.len() > 5;
@@ -361,15 +446,17 @@ fn is_piece_of_pattern(word: &str, before: Option<u8>, after: Option<u8>) -> boo
         || (word.starts_with('_') && before == Some(b'>'))
 }
 
-/// camelCase, PascalCase with a second capital, or snake_case.
+/// camelCase, PascalCase with a second capital, snake_case or SHOUTING_CASE.
 fn is_symbol(word: &str) -> bool {
     if !(SYMBOL_MIN..=SYMBOL_MAX).contains(&word.len()) || word.starts_with(|c: char| c.is_ascii_digit()) {
         return false;
     }
     let inner = word.trim_matches('_');
     let has_lower = inner.bytes().any(|byte| byte.is_ascii_lowercase());
-    if !has_lower || PRODUCTS.contains(&word) {
-        return false;
+    let is_shouting =
+        !has_lower && inner.contains('_') && inner.starts_with(|c: char| c.is_ascii_uppercase());
+    if is_shouting || !has_lower || PRODUCTS.contains(&word) {
+        return is_shouting;
     }
     let first = inner.bytes().next().unwrap_or_default();
     let has_inner_upper = inner.bytes().skip(1).any(|byte| byte.is_ascii_uppercase());
@@ -511,6 +598,29 @@ fn is_branch(context: &Context<'_, '_>, code: &str) -> bool {
     is_name && !has_extension && (is_prefixed || context.is_beside(&["branch", "branches"]))
 }
 
+/// A branch or a package outside code: an ordinary word in a place where such names stand. It is a claim only once the
+/// repository was seen to have it.
+pub(super) fn tentative_name<'t>(context: &Context<'_, 't>) -> Option<(ClaimKind, &'t str)> {
+    let piece = &context.pieces[context.at];
+    if piece.kind != PieceKind::Word {
+        return None;
+    }
+    let name = piece.text.trim_matches(|c: char| !(c.is_alphanumeric() || c == '@'));
+    let is_beside_branch = || context.word(1) == "branch" || context.word(-1).starts_with("branch");
+    let is_prefixed = name
+        .split_once('/')
+        .is_some_and(|(prefix, rest)| BRANCH_PREFIXES.contains(&prefix) && !rest.is_empty());
+    if (is_prefixed || BRANCHES.contains(&name)) && is_beside_branch() && is_branch(context, name) {
+        return Some((ClaimKind::Branch, name));
+    }
+    let (next, is_last) = (context.word(1), piece.text.ends_with(['.', ',', ';', ')']));
+    let depends = context.word(-1) == "on" && context.word(-2).starts_with("depend");
+    let is_object = depends && (is_last || next.is_empty() || BEHIND_PACKAGE.contains(&next.as_str()));
+    let is_place = is_object || (!is_last && ["crate", "gem", "library", "package"].contains(&next.as_str()));
+    let is_name = is_place && name.len() > 2 && is_package_name(name) && !ORDINARY.contains(&name);
+    is_name.then_some((ClaimKind::Package, name))
+}
+
 fn is_commit(text: &str) -> bool {
     (7..=40).contains(&text.len())
         && text.bytes().all(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f'))
@@ -521,17 +631,24 @@ fn is_commit(text: &str) -> bool {
 /// A package: a name in lower case beside a word such as "package". One with an underscore is a symbol too, and is
 /// settled as that: its manifest is among the files that are searched.
 fn is_package(context: &Context<'_, '_>, code: &str) -> bool {
-    let name = code.strip_prefix('@').unwrap_or(code);
+    let depends = context.word(-1) == "on" && context.word(-2).starts_with("depend");
+    is_package_name(code) && (is_scoped(code) || depends || context.is_beside(PACKAGE_WORDS))
+}
+
+/// `@scope/name`
+fn is_scoped(name: &str) -> bool {
+    name.strip_prefix('@').is_some_and(|name| name.matches('/').count() == 1)
+}
+
+fn is_package_name(text: &str) -> bool {
+    let name = text.strip_prefix('@').unwrap_or(text);
     let is_part =
         |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || matches!(byte, b'-' | b'.' | b'/');
-    let is_scoped = code.starts_with('@') && name.matches('/').count() == 1;
-    let is_name = name.len() > 1
+    name.len() > 1
         && name.starts_with(|c: char| c.is_ascii_lowercase())
         && name.bytes().all(is_part)
-        && (is_scoped || !name.contains('/'))
-        && extension(name).is_none_or(|extension| !EXTENSIONS.contains(&extension));
-    let depends = context.word(-1) == "on" && context.word(-2).starts_with("depend");
-    is_name && (is_scoped || depends || context.is_beside(PACKAGE_WORDS))
+        && (is_scoped(text) || !name.contains('/'))
+        && extension(name).is_none_or(|extension| !EXTENSIONS.contains(&extension))
 }
 
 /// "Node 22": a tool of the table and the number right behind it.
@@ -549,6 +666,24 @@ fn version(context: &Context<'_, '_>, word: &str) -> Option<String> {
         number.len() == 1 && after.ends_with('s') && next.text == number
     });
     (is_version && !is_plural).then(|| format!("{word} {number}"))
+}
+
+/// Whether a text may have a claim about a version. Cheap, for a search in many texts: only what is before a number is
+/// looked at.
+pub fn may_name_version(text: &str) -> bool {
+    let is_gap = |c: char| c.is_whitespace();
+    text.bytes().enumerate().any(|(at, byte)| {
+        // Both are one byte long, so this is never inside a character.
+        let Some(before) = text.get(..at).filter(|_| byte.is_ascii_digit()) else { return false };
+        let before = before.strip_suffix('v').unwrap_or(before);
+        let Some(tool) = before.strip_suffix(is_gap).map(|before| before.trim_end_matches(is_gap)) else {
+            return false;
+        };
+        let start = tool.char_indices().rev().take(VERSIONED_MAX + 1).take_while(|(_, c)| !is_gap(*c)).last();
+        let word = start.map_or("", |(start, _)| &tool[start..]);
+        let word = word.trim_matches(|c: char| !c.is_alphanumeric());
+        VERSIONED.iter().any(|tool| tool.eq_ignore_ascii_case(word))
+    })
 }
 
 /// The parts of a version such as `3.11`: at most four numbers, none of them a year.

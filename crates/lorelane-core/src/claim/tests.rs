@@ -34,12 +34,22 @@ fn names_in_code_spans_links_and_words_are_claims() {
         ("`lexer.flush()` and `HashMap<TokenKind, u8>`", "symbol flush; symbol HashMap; symbol TokenKind"),
         ("The function next_token and parseTokens() are hot.", "symbol next_token; symbol parseTokens"),
         ("[`TokenStream`][lexer.TokenStream] is lazy", "symbol TokenStream"),
+        ("`MAX_RETRIES` and POLL_INTERVAL, not HTTP or API", "symbol MAX_RETRIES; symbol POLL_INTERVAL"),
+        ("Pages come from TransferStack::push.", "symbol TransferStack"),
         // Branches, commits.
+        (
+            "Work is on the branch feat/login, then on branch: main.",
+            "branch feat/login (Tentative); branch main (Tentative)",
+        ),
         ("Work is on `feat/login-form`.", "branch feat/login-form"),
         ("The `develop` branch is protected; branch `next` is not.", "branch develop; branch next"),
         ("Fixed in `4f2a9c1d` and in commit 9b8c7d6e.", "commit 4f2a9c1d; commit 9b8c7d6e"),
         // Packages and versions.
         ("It depends on `tokio`, and the `left-pad` package pads.", "package tokio; package left-pad"),
+        (
+            "We depend on serde. It uses the left-pad package, and depends on tokio for timers.",
+            "package serde (Tentative); package left-pad (Tentative); package tokio (Tentative)",
+        ),
         ("We import `@acme/forms`.", "package @acme/forms"),
         ("It uses PostgreSQL 15 and Node v22.1.", "version PostgreSQL 15; version Node 22.1"),
         // Commands and addresses.
@@ -62,8 +72,10 @@ fn patterns_examples_and_numbers_are_not_claims() {
         "Match `src/**/*.rs` and `lib/{a,b}.rs` and `lib/<name>.rs`.",
         "Copy `path/to/file.rs` or `foo/bar.rs` or `your-project/main.rs`.",
         "It is in `/etc/hosts`, `~/.config/app.toml` and `C:\\temp\\x.rs`.",
+        "It depends on the weather, on whose package it is, and on what the whole library does.",
+        "A branch of science; the branches are long; an npm package; depends on context switches.",
         "On 2026/01/02 and `01/02/2026` 3/4 of the tests and/or builds passed.",
-        "Use `get_*` and `${someVar}` and `{user_id}`; `MAX_RETRIES`, `true`, `Vec`.",
+        "Use `get_*` and `${someVar}` and `{user_id}`; `${MAX_RETRIES}`, `true`, `Vec`.",
         "Press `Ctrl/Cmd`. Use a database. Nothing else.",
         "`https://example.com/a` and http://localhost:3000/x",
         "Go 2 steps back. Rust 2024 is an edition.",
@@ -80,14 +92,36 @@ fn what_a_sentence_says_is_gone_planned_or_forbidden_is_not_claimed_to_be_there(
         ("We removed `old_parser` last week.", "symbol old_parser (Gone)"),
         ("`old_parser` no longer exists.", "symbol old_parser (Gone)"),
         ("It was renamed from `lib/a.rs`.", "file lib/a.rs (Gone)"),
-        ("Use `new_parser` instead of `old_parser`.", "symbol new_parser (Gone); symbol old_parser (Gone)"),
+        (
+            "Use `new_parser` instead of `old_parser`.",
+            "symbol new_parser (Doubtful); symbol old_parser (Gone)",
+        ),
         ("~~Call `old_parser` first.~~ Call `new_parser`.", "symbol old_parser (Gone); symbol new_parser"),
         ("The file `lib/a.rs` doesn't exist.", "file lib/a.rs (Gone)"),
         ("Do not call `raw_query`, call `safe_query`.", "symbol raw_query (Negated); symbol safe_query"),
         ("`safe_query` is not slow.", "symbol safe_query"),
-        ("We will add `batch_query`.", "symbol batch_query (Planned)"),
+        ("We will add `batch_query`.", "symbol batch_query (Tentative)"),
         ("We dropped it. `safe_query` stays.", "symbol safe_query"),
-        ("`old_parser` was slow. It was removed in May.", "symbol old_parser (Gone)"),
+        ("`old_parser` was slow. It was removed in May.", "symbol old_parser (Doubtful)"),
+        // The object or the subject of the verb is gone; of the rest of the sentence nobody knows.
+        (
+            "We removed `old_parser`, `old_lexer` and `old_cache` from `lib/parse.rs`.",
+            "symbol old_parser (Gone); symbol old_lexer (Gone); symbol old_cache (Gone); file lib/parse.rs (Doubtful)",
+        ),
+        (
+            "`old_parser` was then renamed to `new_parser`.",
+            "symbol old_parser (Gone); symbol new_parser (Doubtful)",
+        ),
+        (
+            "`prune_all` removes `SessionEntry`.",
+            "symbol prune_all (Doubtful); symbol SessionEntry (Doubtful)",
+        ),
+        ("`safe_query` was never removed.", "symbol safe_query (Doubtful)"),
+        ("The legacy `old_parser` runs.", "symbol old_parser (Doubtful)"),
+        ("Importing from `lib/a.rs` is forbidden.", "file lib/a.rs (Negated)"),
+        ("It reports `ClosedError` once the pool is dropped.", "symbol ClosedError (Doubtful)"),
+        ("It hangs without `safe_query`.", "symbol safe_query (Doubtful)"),
+        ("Nobody should call `raw_query`.", "symbol raw_query (Negated)"),
         ("`safe_query` is fast. The pool was removed in May.", "symbol safe_query"),
         ("`swap_all`: a replacement for loops.", "symbol swap_all"),
         // A heading and an introduction govern what is below them.
@@ -107,6 +141,21 @@ fn what_a_sentence_says_is_gone_planned_or_forbidden_is_not_claimed_to_be_there(
         ("`old_parser` parses.\n\n`old_parser` was deleted.", "symbol old_parser (Gone)"),
     ] {
         assert_eq!(shown(text), expected, "{text}");
+    }
+}
+
+#[test]
+fn only_a_number_behind_a_tool_may_be_a_version() {
+    for (text, expected) in [
+        ("It uses PostgreSQL 15.", true),
+        ("(Node v22)", true),
+        ("node\n  20", true),
+        ("PostgreSQL and 15", false),
+        ("15 of 20 in 2026", false),
+        ("größe 15, 日本 3, mynode 20", false),
+        ("", false),
+    ] {
+        assert_eq!(may_name_version(text), expected, "{text}");
     }
 }
 

@@ -30,6 +30,15 @@ pub struct TreeFile {
     pub size: u64,
 }
 
+/// What a commit has.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct CommitTree {
+    /// Regular files; links are left out.
+    pub files: Vec<TreeFile>,
+    /// The folders of submodules: what is in them is in another repository.
+    pub submodules: Vec<String>,
+}
+
 /// The repository around a project, for queries.
 #[derive(Clone, Debug)]
 pub struct Snapshots {
@@ -93,10 +102,12 @@ impl Snapshots {
         Ok(text.lines().filter_map(commit).collect())
     }
 
-    /// The regular files of a commit; submodules and links are left out.
-    pub fn files(&self, commit: &str) -> Result<Vec<TreeFile>, GitError> {
+    pub fn tree(&self, commit: &str) -> Result<CommitTree, GitError> {
         let printed = self.ask(&["ls-tree", "-r", "-l", "-z", "--full-tree", commit], Vec::new())?;
-        Ok(printed.split(|byte| *byte == 0).filter_map(tree_file).collect())
+        let entries = || printed.split(|byte| *byte == 0);
+        let (files, submodules) =
+            (entries().filter_map(tree_file).collect(), entries().filter_map(submodule).collect());
+        Ok(CommitTree { files, submodules })
     }
 
     /// Reads blobs in order; a missing one is skipped. `visit` returns whether to go on. The answer is how many were
@@ -137,12 +148,13 @@ impl Snapshots {
     }
 
     /// The newest commit that removed each of these paths, if it is known: abbreviated.
-    pub fn removed_in(&self, since: &str, paths: &[&str]) -> Vec<(String, String)> {
+    /// Looks at all of the history if no older commit is given.
+    pub fn removed_in(&self, since: Option<&str>, paths: &[&str]) -> Vec<(String, String)> {
         if paths.is_empty() {
             return Vec::new();
         }
         let mut asked = self.tree.git(GitCallPolicy::GitAlone);
-        let range = format!("{since}..HEAD");
+        let range = since.map_or_else(|| "HEAD".to_owned(), |since| format!("{since}..HEAD"));
         asked.args(["log", "--format=commit %h", "--no-renames", "--diff-filter=D", "--name-only", &range]);
         asked.args(PLAIN_DIFF).arg("--").args(paths);
         let Ok(printed) = run(&mut asked, Vec::new()) else { return Vec::new() };
@@ -348,6 +360,12 @@ fn tree_file(entry: &[u8]) -> Option<TreeFile> {
     is_file.then(|| TreeFile { path: path.to_owned(), blob: blob.to_owned(), size })
 }
 
+/// The folder of a submodule: an entry that is a commit of another repository.
+fn submodule(entry: &[u8]) -> Option<String> {
+    let entry = std::str::from_utf8(entry).ok()?.strip_prefix("160000 ")?;
+    entry.split_once('\t').map(|(_, path)| path.to_owned())
+}
+
 /// Time in nanoseconds and size, from `ls-files --debug`.
 fn index_stat(text: &str) -> Option<(i64, u64)> {
     let number = |text: &str| {
@@ -392,5 +410,7 @@ mod tests {
         for other in ["120000 blob aa 3\tlink", "160000 commit aa -\tmodule", "", "100644 blob"] {
             assert_eq!(entry(other), None, "{other}");
         }
+        assert_eq!(submodule(b"160000 commit aa       -\tvendor/x").as_deref(), Some("vendor/x"));
+        assert_eq!(submodule(b"100644 blob aa     12\ta b.rs"), None);
     }
 }

@@ -4,13 +4,15 @@ use super::manifests::{Manifests, is_manifest};
 use super::paths::{PathTree, Resolution};
 use super::{Prober, Run};
 use crate::git::{DiffBase, GitError, Snapshots, TreeFile};
-use lorelane_core::claim::{Claim, ClaimKind, Stance, is_prose_file};
+use lorelane_core::claim::{Claim, ClaimKind, is_prose_file, may_name_version};
 use lorelane_core::settle::{Facts, NewPlace, Presence, Settled, Sighting, Verdict, settle};
 use std::cell::OnceCell;
 use std::collections::{BTreeMap, HashMap, HashSet};
 
 /// Larger files are not compared word by word.
 const FILE_MAX_BYTES: u64 = 2 << 20;
+/// Longer words are not names.
+const WORD_MAX: usize = 128;
 
 /// A repository before and after a change.
 #[derive(Debug)]
@@ -55,7 +57,7 @@ impl<'p> ChangedTree<'p> {
             }
         };
         let Some(base) = base else { return Ok(None) };
-        let mut files = repository.files(&base)?;
+        let mut files = repository.tree(&base)?.files;
         files.retain(|file| !prober.is_own(&file.path));
         let mut changed = repository.changed(&against)?;
         if against == DiffBase::WorkTree {
@@ -108,14 +110,19 @@ impl<'p> ChangedTree<'p> {
             changed.iter().map(|(_, path)| path.as_str()).filter(|path| is_read(path)).collect();
         let names: Vec<String> = old.iter().map(|path| format!("{}:{path}", self.base)).collect();
         let mut removed: HashSet<String> = HashSet::new();
-        for text in self.repository.contents(&names, FILE_MAX_BYTES, &self.against)?.into_iter().flatten() {
-            removed.extend(words(&text));
+        let texts = self.repository.contents(&names, FILE_MAX_BYTES, &self.against)?;
+        for (path, text) in old.iter().zip(&texts) {
+            let text = text.as_deref().unwrap_or_default();
+            removed.extend(words(text, SYMBOL_MIN));
+            if is_manifest(path) {
+                removed.extend(package_words(text));
+            }
         }
         let is_now = |(status, path): &&(char, String)| *status != 'D' && !is_prose_file(path);
         let now: Vec<&str> = changed.iter().filter(is_now).map(|(_, path)| path.as_str()).collect();
         let texts = self.texts_now(&now)?;
         for text in texts.iter().flatten() {
-            words(text).for_each(|word| {
+            words(text, PACKAGE_MIN).for_each(|word| {
                 removed.remove(&word);
             });
         }
@@ -155,19 +162,19 @@ impl<'p> ChangedTree<'p> {
                 || self.removed_words.contains(plain)
                 || plain.split(['.', '-']).any(|part| self.removed_words.contains(part))
         };
-        text.split(is_part).any(is_removed) || (!self.manifests.is_empty() && text.contains('`'))
+        let may_name_tool = || text.contains('`') || may_name_version(text);
+        text.split(is_part).any(is_removed) || (!self.manifests.is_empty() && may_name_tool())
     }
 
     /// The claims that were true before the change and are not any more. `folder` is that of the memory's file.
     pub fn broken(&self, claims: Vec<Claim>, folder: &str) -> Vec<ChangedClaim> {
-        let is_plain = |claim: &Claim| matches!(claim.stance, Stance::Plain | Stance::Planned);
         let facts = |claim: Claim| {
             let facts = self.facts(&claim, folder)?;
-            let settled = settle(&claim, &facts);
+            let settled = settle(&claim, &facts)?;
             matches!(settled.verdict, Verdict::Broken | Verdict::Moved(_))
                 .then_some(ChangedClaim { claim, settled })
         };
-        claims.into_iter().filter(is_plain).filter_map(facts).collect()
+        claims.into_iter().filter_map(facts).collect()
     }
 
     /// The symbols of these claims that the repository still has elsewhere: one search for all.
@@ -244,9 +251,19 @@ fn add_worktree(changed: &mut Vec<(char, String)>, in_worktree: Vec<(char, Strin
     }
 }
 
-/// The words of a file that may be symbols.
-fn words(text: &[u8]) -> impl Iterator<Item = String> + '_ {
+/// Shorter names of symbols and packages are no claims.
+const SYMBOL_MIN: usize = 4;
+const PACKAGE_MIN: usize = 2;
+
+/// The words of a file that are long enough to be names.
+fn words(text: &[u8], min: usize) -> impl Iterator<Item = String> + '_ {
     let is_part = |byte: &u8| byte.is_ascii_alphanumeric() || *byte == b'_';
-    let words = text.split(move |byte| !is_part(byte)).filter(|word| word.len() > 3 && word.len() < 128);
+    let words = text.split(move |byte| !is_part(byte));
+    let words = words.filter(move |word| (min..WORD_MAX).contains(&word.len()));
     words.map(|word| String::from_utf8_lossy(word).into_owned())
+}
+
+/// The words of a manifest that may be a package or a part of its name, also short ones.
+fn package_words(text: &[u8]) -> impl Iterator<Item = String> + '_ {
+    words(text, PACKAGE_MIN).filter(|word| word.starts_with(|c: char| c.is_ascii_lowercase()))
 }

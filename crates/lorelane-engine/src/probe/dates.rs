@@ -3,15 +3,13 @@
 use lorelane_core::time::Timestamp;
 use std::collections::BTreeMap;
 
-/// The most trees of the past that one run reads.
-const TREES_MAX: usize = 12;
-
 /// The last commit before each date, and for each list of dates the positions of its commits. `commits` is newest
-/// first. If there are more than [`TREES_MAX`], commits near each other in time are one: the one that most dates
+/// first. If there are more than `max`, commits near each other in time are one: the one that most dates
 /// lead to.
 pub(super) fn commits_for(
     commits: &[(String, Timestamp)],
     dates: &[&[Timestamp]],
+    max: usize,
 ) -> (Vec<String>, Vec<Vec<usize>>) {
     let mut before: BTreeMap<Timestamp, Option<usize>> =
         dates.iter().flat_map(|dates| dates.iter()).map(|date| (*date, None)).collect();
@@ -31,7 +29,7 @@ pub(super) fn commits_for(
     for at in dates.iter().flat_map(|dates| dates.iter().filter_map(found)) {
         *uses.entry(at).or_default() += 1;
     }
-    let groups = grouped(&uses, |at| commits[at].1);
+    let groups = grouped(&uses, |at| commits[at].1, max);
     let chosen = groups.iter().map(|group| group.chosen).map(|at| commits[at].0.clone()).collect();
     let group_of = |date: &Timestamp| {
         let at = found(date)?;
@@ -52,12 +50,12 @@ struct CommitGroup {
     chosen: usize,
 }
 
-fn grouped(uses: &BTreeMap<usize, usize>, time: impl Fn(usize) -> Timestamp) -> Vec<CommitGroup> {
+fn grouped(uses: &BTreeMap<usize, usize>, time: impl Fn(usize) -> Timestamp, max: usize) -> Vec<CommitGroup> {
     let order: Vec<usize> = uses.keys().copied().collect();
     let mut gaps: Vec<(i64, usize)> =
         (1..order.len()).map(|at| ((time(order[at - 1]).0 - time(order[at]).0).abs(), at)).collect();
     gaps.sort_unstable_by_key(|(gap, at)| (std::cmp::Reverse(*gap), *at));
-    gaps.truncate(TREES_MAX - 1);
+    gaps.truncate(max.saturating_sub(1));
     let mut starts: Vec<usize> = gaps.into_iter().map(|(_, at)| at).collect();
     starts.sort_unstable();
     let ends = starts.iter().copied().chain([order.len()]);
@@ -85,7 +83,7 @@ mod tests {
         let commits = history(&[10, 20, 30]);
         let dates = [vec![Timestamp(5)], vec![Timestamp(20)], vec![Timestamp(29), Timestamp(99)], vec![]];
         let dates: Vec<&[Timestamp]> = dates.iter().map(Vec::as_slice).collect();
-        let (chosen, of) = commits_for(&commits, &dates);
+        let (chosen, of) = commits_for(&commits, &dates, 12);
         assert_eq!(chosen, ["c30", "c20"]);
         assert_eq!(of, [vec![], vec![1], vec![1, 0], vec![]]);
     }
@@ -97,9 +95,9 @@ mod tests {
         let commits = history(&times);
         let dates: Vec<Vec<Timestamp>> = times.iter().map(|time| vec![Timestamp(*time)]).collect();
         let dates: Vec<&[Timestamp]> = dates.iter().map(Vec::as_slice).collect();
-        let (chosen, of) = commits_for(&commits, &dates);
-        assert_eq!(chosen.len(), TREES_MAX);
+        let (chosen, of) = commits_for(&commits, &dates, 12);
+        assert_eq!(chosen.len(), 12);
         assert!(of.iter().all(|positions| positions.len() == 1));
-        assert_eq!(commits_for(&[], &dates).0, Vec::<String>::new());
+        assert_eq!(commits_for(&[], &dates, 12).0, Vec::<String>::new());
     }
 }

@@ -13,7 +13,7 @@ mod urls;
 pub use change::{ChangedClaim, ChangedTree};
 
 use crate::disk::Disk;
-use crate::git::{Snapshots, TreeFile};
+use crate::git::{CommitTree, Snapshots, TreeFile};
 use lorelane_core::claim::{Claim, ClaimKind};
 use lorelane_core::settle::{Facts, NewPlace, Presence, Sighting, Site};
 use lorelane_core::time::Timestamp;
@@ -31,8 +31,8 @@ pub struct ClaimQuery<'c> {
     pub dates: &'c [Timestamp],
     /// The folder of the memory's file, relative to the root of the worktree.
     pub folder: &'c str,
-    /// Whether an earlier audit found it.
-    pub held_before: bool,
+    /// The commit at which an earlier audit found it.
+    pub held_at: Option<&'c str>,
 }
 
 /// The repository of a project as a source of facts.
@@ -94,13 +94,13 @@ impl<'d> Prober<'d> {
             let why = if self.repository.is_some() { "there is no commit yet" } else { "no git repository" };
             return queries.iter().map(|query| self.without_git(query, why)).collect();
         };
-        let files = match repository.files(head) {
-            Ok(files) => files,
+        let tree = match repository.tree(head) {
+            Ok(tree) => tree,
             Err(fault) => {
                 return queries.iter().map(|query| self.without_git(query, &fault.to_string())).collect();
             }
         };
-        let mut run = Run::new(self, repository, head, files, queries);
+        let mut run = Run::new(self, repository, head, tree, queries);
         run.paths();
         run.symbols();
         run.manifests();
@@ -124,9 +124,16 @@ impl<'d> Prober<'d> {
     }
 }
 
+/// The most trees of the past that one run reads.
+const TREES_MAX: usize = 12;
+/// How many of them are kept for the commits of earlier audits.
+const TREES_OF_AUDITS: usize = 2;
+
 /// A commit of the past with its tree.
 struct OldTree {
     commit: String,
+    /// How many commits are newer.
+    age: usize,
     files: Vec<TreeFile>,
     paths: PathTree,
     renamed: Option<BTreeMap<String, String>>,
@@ -139,7 +146,11 @@ struct Run<'r, 'q> {
     head: &'r str,
     files: Vec<TreeFile>,
     paths: PathTree,
+    /// The folders of submodules.
+    submodules: Vec<String>,
     queries: &'q [ClaimQuery<'q>],
+    /// The history of `HEAD`, newest first.
+    commits: Vec<(String, Timestamp)>,
     /// For each query the old trees that may have its claim.
     old_of: Vec<Vec<usize>>,
     old: Vec<OldTree>,
@@ -151,7 +162,7 @@ impl<'r, 'q> Run<'r, 'q> {
         prober: &'r Prober<'r>,
         repository: &'r Snapshots,
         head: &'r str,
-        mut files: Vec<TreeFile>,
+        CommitTree { mut files, submodules }: CommitTree,
         queries: &'q [ClaimQuery<'q>],
     ) -> Run<'r, 'q> {
         files.retain(|file| !prober.is_own(&file.path));
@@ -164,7 +175,9 @@ impl<'r, 'q> Run<'r, 'q> {
             head,
             files,
             paths,
+            submodules,
             queries,
+            commits: repository.commits().unwrap_or_default(),
             old_of: Vec::new(),
             old: Vec::new(),
             facts,
@@ -176,21 +189,31 @@ impl<'r, 'q> Run<'r, 'q> {
     /// Reads the trees of the commits that the memories' dates lead to.
     fn read_old_trees(&mut self) {
         let dates: Vec<&[Timestamp]> = self.queries.iter().map(|query| query.dates).collect();
-        let commits = self.repository.commits().unwrap_or_default();
-        let (chosen, old_of) = dates::commits_for(&commits, &dates);
-        let mut at = Vec::new();
-        for commit in chosen {
-            let Ok(mut files) = self.repository.files(&commit) else {
-                at.push(None);
-                continue;
-            };
-            files.retain(|file| !self.prober.is_own(&file.path));
-            at.push(Some(self.old.len()));
-            let paths = PathTree::of(&files);
-            self.old.push(OldTree { commit, files, paths, renamed: None });
-        }
+        let audited: HashSet<&str> = self.queries.iter().filter_map(|query| query.held_at).collect();
+        let max = TREES_MAX - audited.len().min(TREES_OF_AUDITS);
+        let (chosen, old_of) = dates::commits_for(&self.commits, &dates, max);
+        let at: Vec<Option<usize>> = chosen.iter().map(|commit| self.read_old_tree(commit)).collect();
         let known = |old: Vec<usize>| old.into_iter().filter_map(|old| at[old]).collect();
         self.old_of = old_of.into_iter().map(known).collect();
+    }
+
+    /// The position of the tree of a commit below `HEAD`.
+    fn read_old_tree(&mut self, commit: &str) -> Option<usize> {
+        if let Some(known) = self.old.iter().position(|old| old.commit == commit) {
+            return Some(known);
+        }
+        let age = self.commits.iter().position(|(id, _)| id == commit)?;
+        let mut files = self.repository.tree(commit).ok()?.files;
+        files.retain(|file| !self.prober.is_own(&file.path));
+        let paths = PathTree::of(&files);
+        self.old.push(OldTree { commit: commit.to_owned(), age, files, paths, renamed: None });
+        Some(self.old.len() - 1)
+    }
+
+    /// The position of a tree that the dates did not lead to, as long as few are read.
+    fn read_another_tree(&mut self, commit: &str) -> Option<usize> {
+        let is_known = self.old.iter().any(|old| old.commit == commit);
+        (is_known || self.old.len() < TREES_MAX).then(|| self.read_old_tree(commit))?
     }
 
     fn of_kind(&self, is_wanted: impl Fn(ClaimKind) -> bool) -> Vec<usize> {
@@ -223,7 +246,22 @@ impl<'r, 'q> Run<'r, 'q> {
         if let Some(path) = self.paths.as_written(prefix, query.folder, written).or_else(on_disk) {
             return there(path);
         }
-        // Dates are in order: the newest is the last.
+        match self.submodule_of(query) {
+            Some((submodule, path)) if submodule == path => return there(path),
+            Some((submodule, _)) if !self.is_on_disk(&format!("{submodule}/.git")) => {
+                let why = format!("the submodule {submodule} is not checked out");
+                return Facts::now(Presence::Unchecked(why));
+            }
+            _ => {}
+        }
+        // Younger than the memory, and found by an audit: the tree of that audit's commit may have it.
+        let held_at = query.held_at.filter(|commit| *commit != self.head);
+        let of_audit = held_at.and_then(|commit| self.read_another_tree(commit));
+        if let Some(old) = of_audit.filter(|old| !self.old_of[at].contains(old)) {
+            self.old_of[at].push(old);
+        }
+        let query = &self.queries[at];
+        // In the order of time: the newest is the last.
         let meant: Vec<(usize, Resolution)> = self.old_of[at]
             .iter()
             .rev()
@@ -256,7 +294,7 @@ impl<'r, 'q> Run<'r, 'q> {
                 Resolution::Nothing => {}
             }
         }
-        let seen = query.held_before.then_some(Sighting::Audit);
+        let seen = query.held_at.map(|_| Sighting::Audit);
         let now = match self.paths.resolve(prefix, query.folder, written) {
             Resolution::One(path) => Presence::There(Site { file: path, line: None }),
             Resolution::Several(candidates) => Presence::Ambiguous(shortened(candidates)),
@@ -271,6 +309,19 @@ impl<'r, 'q> Run<'r, 'q> {
 
     fn is_on_disk(&self, path: &str) -> bool {
         self.prober.disk.exists(&self.repository.file(path))
+    }
+
+    /// The submodule that a path would be in, and the path from the root.
+    fn submodule_of(&self, query: &ClaimQuery<'_>) -> Option<(String, String)> {
+        let written = query.claim.text.as_str();
+        let places = [format!("{}{written}", self.repository.prefix()), written.to_owned()];
+        let is_in = |path: &str, submodule: &str| {
+            path.strip_prefix(submodule).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
+        };
+        places.into_iter().find_map(|path| {
+            let submodule = self.submodules.iter().find(|submodule| is_in(&path, submodule))?;
+            Some((submodule.clone(), path))
+        })
     }
 
     /// The new place of a path of an old tree: by git's renames, else the one file of its name.
@@ -321,18 +372,46 @@ impl<'r, 'q> Run<'r, 'q> {
     fn mark_removals(&mut self, wanted: &[usize]) {
         let is_gone = |at: &usize| self.facts[*at].now == Presence::Missing && self.facts[*at].seen.is_some();
         let gone: Vec<usize> = wanted.iter().copied().filter(is_gone).collect();
-        let oldest = gone.iter().filter_map(|at| self.old_of[*at].first()).max();
-        let Some(oldest) = oldest.map(|old| self.old[*old].commit.clone()) else { return };
+        if gone.is_empty() {
+            return;
+        }
+        // What stood in no tree that was read came and went since: only the whole history knows.
+        let is_in_none = |at: &usize| {
+            let facts = &self.facts[*at];
+            facts.was_at.is_none() && facts.seen == Some(Sighting::Audit)
+        };
+        let old = gone.iter().flat_map(|at| &self.old_of[*at]).map(|old| &self.old[*old]);
+        let oldest = old.max_by_key(|old| old.age).map(|old| old.commit.clone());
+        let oldest = oldest.filter(|_| !gone.iter().any(is_in_none));
         let prefix = self.repository.prefix();
-        let path = |at: &usize| format!("{prefix}{}", self.queries[*at].claim.text);
-        let paths: BTreeSet<String> = gone.iter().map(path).collect();
-        let asked: Vec<&str> = paths.iter().map(String::as_str).collect();
-        let removed = self.repository.removed_in(&oldest, &asked);
-        for at in gone {
-            let path = format!("{prefix}{}", self.queries[at].claim.text);
+        let path = |at: &usize| {
+            let was_at = self.facts[*at].was_at.clone();
+            was_at.unwrap_or_else(|| format!("{prefix}{}", self.queries[*at].claim.text))
+        };
+        let paths: BTreeMap<usize, String> = gone.iter().map(|at| (*at, path(at))).collect();
+        let asked: BTreeSet<&str> = paths.values().map(String::as_str).collect();
+        let asked: Vec<&str> = asked.into_iter().collect();
+        let removed = self.repository.removed_in(oldest.as_deref(), &asked);
+        for (at, path) in paths {
             let below = format!("{path}/");
             let is_of = |(file, _): &&(String, String)| *file == path || file.starts_with(&below);
             self.facts[at].ended_in = removed.iter().find(is_of).map(|(_, commit)| commit.clone());
+            self.follow_removal(at);
+        }
+    }
+
+    /// Looks for the new place of a path that only the commit before its removal is known to have.
+    fn follow_removal(&mut self, at: usize) {
+        let Facts { moved_to: None, was_at: None, ended_in: Some(removal), .. } = &self.facts[at] else {
+            return;
+        };
+        let before = self.repository.commit_of(&format!("{removal}^"));
+        let Some(old) = before.and_then(|commit| self.read_another_tree(&commit)) else { return };
+        let query = &self.queries[at];
+        let resolved = self.old[old].paths.resolve(self.repository.prefix(), query.folder, &query.claim.text);
+        if let Resolution::One(path) = resolved {
+            self.facts[at].moved_to = self.moved_to(old, &path);
+            self.facts[at].was_at = Some(path);
         }
     }
 
@@ -368,7 +447,7 @@ impl<'r, 'q> Run<'r, 'q> {
                 Word::InProse(site) => Presence::OnlyInProse(site),
                 Word::Nowhere => Presence::Missing,
             };
-            self.facts[at] = Facts { seen: query.held_before.then_some(Sighting::Audit), ..Facts::now(now) };
+            self.facts[at] = Facts { seen: query.held_at.map(|_| Sighting::Audit), ..Facts::now(now) };
         }
         self.see_symbols(&wanted);
     }
@@ -418,7 +497,7 @@ impl<'r, 'q> Run<'r, 'q> {
         for at in wanted {
             let query = &self.queries[at];
             let mut facts = Facts {
-                seen: query.held_before.then_some(Sighting::Audit),
+                seen: query.held_at.map(|_| Sighting::Audit),
                 ..Facts::now(now.presence(query.claim))
             };
             if !matches!(facts.now, Presence::There(_)) {
@@ -453,7 +532,7 @@ impl<'r, 'q> Run<'r, 'q> {
                 let is_logged = || reflog.iter().any(|done| done.split([' ', ':']).any(|word| word == name));
                 let seen = match merge {
                     Some((commit, _)) => Some(Sighting::Commit(commit.clone())),
-                    None => (query.held_before || is_logged()).then_some(Sighting::Audit),
+                    None => (query.held_at.is_some() || is_logged()).then_some(Sighting::Audit),
                 };
                 let ended_in = merge.map(|(commit, _)| commit.clone());
                 Facts { seen, ended_in, ..Facts::now(Presence::Missing) }
@@ -469,7 +548,7 @@ impl<'r, 'q> Run<'r, 'q> {
         }
         let Ok(known) = self.repository.has_commits(&ids) else { return };
         for (at, is_known) in wanted.into_iter().zip(known) {
-            let seen = self.queries[at].held_before.then_some(Sighting::Audit);
+            let seen = self.queries[at].held_at.map(|_| Sighting::Audit);
             let now = match (is_known, self.repository.is_shallow()) {
                 (true, _) => Presence::There(Site::default()),
                 (false, true) => Presence::Unchecked("the clone is shallow".to_owned()),

@@ -80,7 +80,6 @@ fn a_claim_follows_the_code_and_only_what_was_there_can_break() {
         "file out/report.json unknown",
         "file src/other.rs unknown",
         "symbol neverThere unknown",
-        "symbol plain_retry holds",
     ];
     assert_eq!(scratch.verdicts("notes/facts"), before);
     scratch.git(&["mv", "src/pool.rs", "src/connections.rs"]);
@@ -101,7 +100,6 @@ fn a_claim_follows_the_code_and_only_what_was_there_can_break() {
         "file out/report.json unknown",
         "file src/other.rs unknown",
         "symbol neverThere unknown",
-        "symbol plain_retry unknown",
     ];
     assert_eq!(scratch.verdicts("notes/facts"), after);
     // The second run takes the same verdicts from the cache.
@@ -220,6 +218,11 @@ fn after_each_commit_check_names_exactly_what_broke() {
     scratch.note("pool", "The pool is in `src/pool.rs`.");
     scratch.note("retries", "Call `retry_with_backoff` for every request. It came with `feat/retries`.");
     scratch.note("statics", "We use the `lazy-static` package. The `tokio` package is for the server.");
+    // Versions and packages are named in plain words, too.
+    scratch.note("database", "It uses PostgreSQL 15 and Node 20.");
+    scratch.note("errors", "For errors we depend on anyhow.");
+    scratch.put("compose.yml", "services:\n  db:\n    image: postgres:15\n");
+    scratch.put("tools/Cargo.toml", "[dependencies]\nanyhow = \"1\"\n");
     scratch.put("AGENTS.md", "Read `src/pool.rs` first.\n");
     scratch.commit("memories", BEFORE);
     assert_eq!(scratch.lorelane("check").expect(0).out, "No memory breaks (0 files changed)\n");
@@ -272,7 +275,92 @@ fn after_each_commit_check_names_exactly_what_broke() {
     assert_eq!(broken("HEAD~1"), ["notes/retries retry_with_backoff", "notes/statics lazy-static"]);
     let text = scratch.lorelane("check --since HEAD~1").expect(1).out;
     assert!(text.contains("fix: lorelane edit notes/statics, or lorelane retire notes/statics"), "{text}");
+    // Another version of a service; a package that only plain words name.
+    scratch.put("compose.yml", "services:\n  db:\n    image: postgres:17\n");
+    scratch.commit("upgrade", AFTER);
+    assert_eq!(broken("HEAD~1"), ["notes/database PostgreSQL 15"]);
+    scratch.put("tools/Cargo.toml", "[dependencies]\neyre = \"1\"\n");
+    scratch.commit("eyre", AFTER);
+    assert_eq!(broken("HEAD~1"), ["notes/errors anyhow"]);
     scratch.lorelane("check --since no-such-thing").expect(2);
+}
+
+/// A memory may be older than the file that it names: no tree of its date has it, and an earlier audit knows it.
+#[test]
+fn a_file_that_is_younger_than_its_memory_is_followed_when_it_moves() {
+    let scratch = Scratch::with_code().at(LATER);
+    scratch.note("delays", "Delays between attempts are computed in `src/backoff.rs`.");
+    let find = |scratch: &Scratch| scratch.lorelane("search 'delays between attempts'").expect(0).out;
+    scratch.put("src/backoff.rs", "pub fn delay_of(attempt: u32) -> u32 {\n    attempt * 2\n}\n");
+    scratch.commit("backoff", AFTER);
+    assert_eq!(scratch.verdicts("notes/delays"), ["file src/backoff.rs holds"]);
+    scratch.git(&["mv", "src/backoff.rs", "src/delays.rs"]);
+    scratch.commit("move", AFTER);
+    let said = scratch.lorelane("check --since HEAD~1").expect(0).out;
+    assert!(said.starts_with("notes/delays: file `src/backoff.rs`: moved to src/delays.rs"), "{said}");
+    let moved = ["file src/backoff.rs moved to src/delays.rs"];
+    assert_eq!(scratch.verdicts("notes/delays"), moved);
+    assert!(!find(&scratch).contains("is gone"), "{}", find(&scratch));
+    // An audit that did not find it does not lose the one that did.
+    scratch.put("src/other.rs", "fn other() {}\n");
+    scratch.commit("other", AFTER);
+    assert_eq!(scratch.verdicts("notes/delays"), moved);
+    let fixed = scratch.lorelane("audit --fix").expect(0).out;
+    assert!(fixed.contains("Updated notes/delays"), "{fixed}");
+    // The only audit saw it before its first commit: then the commit that removed it tells.
+    scratch.note("jitter", "Random parts are in `src/jitter.rs`.");
+    scratch.put("src/jitter.rs", "pub fn jitter(of: u32) -> u32 {\n    of / 3\n}\n");
+    assert!(scratch.verdicts("notes/jitter").contains(&"file src/jitter.rs holds".to_owned()));
+    scratch.commit("jitter", AFTER);
+    scratch.git(&["mv", "src/jitter.rs", "src/noise.rs"]);
+    scratch.commit("noise", AFTER);
+    assert_eq!(scratch.verdicts("notes/jitter"), ["file src/jitter.rs moved to src/noise.rs"]);
+}
+
+/// What is in a submodule that is not checked out cannot be decided.
+#[test]
+fn a_path_in_a_submodule_is_unknown_without_its_files() {
+    let scratch = Scratch::with_code().at(LATER);
+    let library = scratch.folder.join("library");
+    std::fs::create_dir_all(&library).unwrap();
+    std::fs::write(library.join("lib.rs"), "fn in_library() {}\n").unwrap();
+    let library = library.to_str().unwrap();
+    for words in [&["init", "-q"][..], &["add", "-A"], &["commit", "-q", "-m", "library"]] {
+        scratch.git(&[&["-C", library][..], words].concat());
+    }
+    let add = ["-c", "protocol.file.allow=always", "submodule", "--quiet", "add", library, "vendor/library"];
+    scratch.git(&add);
+    scratch.commit("submodule", BEFORE);
+    scratch.note("library", "See `vendor/library/lib.rs` and the folder `vendor/library/`.");
+    let holds = ["file vendor/library/lib.rs holds", "folder vendor/library holds"];
+    assert_eq!(scratch.verdicts("notes/library"), holds);
+    scratch.git(&["submodule", "--quiet", "deinit", "--force", "vendor/library"]);
+    scratch.put("src/other.rs", "fn other() {}\n");
+    scratch.commit("other", AFTER);
+    let unknown = ["file vendor/library/lib.rs unknown", "folder vendor/library holds"];
+    assert_eq!(scratch.verdicts("notes/library"), unknown);
+    let why = scratch.lorelane("audit --json").expect(0).out;
+    assert!(why.contains("the submodule vendor/library is not checked out"), "{why}");
+}
+
+/// What a text negates, strikes out or calls removed is no claim: neither listed nor counted.
+#[test]
+fn what_a_memory_does_not_claim_is_in_no_figure() {
+    let scratch = Scratch::with_code().at(LATER);
+    scratch.note(
+        "governed",
+        "The pool is `src/pool.rs`. We removed `src/retry.rs`. ~~`retry_with_backoff`~~ Do not use the \
+         `lazy-static` package. `warm_pool` was deleted. We will add `src/planned.rs`, todo: `Cargo.toml`.",
+    );
+    assert_eq!(scratch.verdicts("notes/governed"), ["file src/pool.rs holds", "file Cargo.toml holds"]);
+    // Two of two are more than a half, whatever else the text names.
+    scratch.note("half", "Use `src/pool.rs` and `warm_pool`, never `plain_retry`, `retry_with_backoff`.");
+    scratch.lorelane("audit --deep").expect(0);
+    scratch.git(&["rm", "-q", "src/pool.rs"]);
+    scratch.commit("no pool", AFTER);
+    assert_eq!(scratch.verdicts("notes/half"), ["file src/pool.rs broken", "symbol warm_pool broken"]);
+    let why = scratch.lorelane("why notes/half").out;
+    assert!(why.contains("more than half of what it names is gone"), "{why}");
 }
 
 #[test]
@@ -290,6 +378,8 @@ fn the_pre_commit_hook_is_chained_and_removed_exactly() {
     assert_eq!(std::fs::read_to_string(&hook).unwrap(), own);
     scratch.lorelane("setup git hook").expect(0);
     assert!(scratch.lorelane("setup git hook").expect(0).out.starts_with("No change"));
+    let lists_hook = || scratch.lorelane("status").expect(0).out.contains(".git/hooks/pre-commit");
+    assert!(lists_hook());
     let commit = || {
         let mut command = scratch.command(&[]);
         let path = command.get_envs().find(|(name, _)| *name == "PATH").unwrap().1.unwrap().to_owned();
@@ -323,6 +413,7 @@ fn the_pre_commit_hook_is_chained_and_removed_exactly() {
     scratch.git(&["config", "core.hooksPath", ".husky"]);
     scratch.lorelane("setup --remove git hook").expect(0);
     assert_eq!(std::fs::read_to_string(&hook).unwrap(), own);
+    assert!(!lists_hook(), "a hook of somebody else");
     assert!(!scratch.project().join(".git/hooks/pre-commit.before-lorelane").exists());
     // A folder that somebody manages is left alone.
     let said = scratch.lorelane("setup git hook").expect(0).out;

@@ -14,7 +14,7 @@ use std::path::{Path, PathBuf};
 const CLAIMS_FILE: &str = "claims";
 const BROKEN_FILE: &str = "broken";
 /// The first line of both: another version is read as an empty file.
-const HEAD: &str = "lorelane-claims 2";
+const HEAD: &str = "lorelane-claims 3";
 const CLAIMS_MAX_BYTES: u64 = 256 << 20;
 /// What a hook reads at most; a repository with more broken memories needs an audit and not reminders.
 const BROKEN_MAX_BYTES: u64 = 1 << 20;

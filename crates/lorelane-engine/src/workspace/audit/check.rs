@@ -94,7 +94,7 @@ impl Maintenance<'_> {
         let broken = broken.map(|((address, path), ChangedClaim { claim, settled })| BrokenMention {
             address,
             path,
-            claim: CheckedClaim::of(claim, settled, true),
+            claim: CheckedClaim::of(claim, settled, "", None),
         });
         Ok(Some(CheckReport { touched: tree.touched, broken: broken.collect(), unchecked: None }))
     }

@@ -321,10 +321,10 @@ fn folder_of(path: &str) -> &str {
 }
 
 /// Checks the claims of memories. What was checked at this commit, in this revision, is not checked again.
-fn check(
+fn check<'k>(
     prober: &Prober<'_>,
     subjects: &[Subject],
-    known: &BTreeMap<Address, AuditedMemory>,
+    known: &'k BTreeMap<Address, AuditedMemory>,
     asks_servers: bool,
 ) -> BTreeMap<Address, AuditedMemory> {
     let head = prober.head().unwrap_or_default();
@@ -351,14 +351,14 @@ fn check(
         }
     }
     // What was seen on another branch says nothing here. One question for each commit of an earlier audit.
-    let heads: BTreeSet<&str> =
-        fresh.iter().filter_map(|(_, earlier, ..)| earlier.map(|known| known.head.as_str())).collect();
+    let earlier_claims = fresh.iter().filter_map(|(_, earlier, ..)| *earlier).flat_map(|known| &known.claims);
+    let commits: BTreeSet<&str> = earlier_claims.filter_map(|claim| claim.held_at.as_deref()).collect();
     let is_below = |old: &&str| {
         *old == head || prober.repository().is_some_and(|repository| repository.is_ancestor(old, head))
     };
-    let below: BTreeSet<&str> = heads.into_iter().filter(is_below).collect();
-    let held = |earlier: Option<&AuditedMemory>, claim: &Claim| {
-        earlier.is_some_and(|known| below.contains(known.head.as_str()) && known.held(claim))
+    let below: BTreeSet<&str> = commits.into_iter().filter(is_below).collect();
+    let held_at = |earlier: Option<&'k AuditedMemory>, claim: &Claim| {
+        earlier.and_then(|known| known.held_at(claim)).filter(|commit| below.contains(commit))
     };
     let queries: Vec<ClaimQuery<'_>> = fresh
         .iter()
@@ -367,7 +367,7 @@ fn check(
                 claim,
                 dates,
                 folder: subject.folder(),
-                held_before: held(*earlier, claim),
+                held_at: held_at(*earlier, claim),
             })
         })
         .collect();
@@ -376,11 +376,11 @@ fn check(
     drop(queries);
     let mut facts = facts.drain(..);
     for (subject, earlier, claims, _) in fresh {
-        let checked = claims.into_iter().zip(facts.by_ref()).map(|(claim, facts)| {
+        let checked = claims.into_iter().zip(facts.by_ref()).filter_map(|(claim, facts)| {
+            let settled = settle(&claim, &facts)?;
             let answered = earlier.filter(|_| !asks_servers).and_then(|known| known.url_verdict(&claim));
-            let settled = answered.unwrap_or_else(|| settle(&claim, &facts));
-            let held_before = held(earlier, &claim);
-            CheckedClaim::of(claim, settled, held_before)
+            let held_at = held_at(earlier, &claim);
+            Some(CheckedClaim::of(claim, answered.unwrap_or(settled), head, held_at))
         });
         let memory = &subject.loaded.memory;
         let (address, revision) = (memory.address.clone(), subject.loaded.revision.clone());
