@@ -30,6 +30,7 @@ fn main() -> ExitCode {
         }
         ["hook", "stop"] | ["extract", _] => println!("something to save"),
         ["audit" | "check", ..] => println!("a stale memory"),
+        ["ws", ..] => println!("a file"),
         _ => {}
     }
     match run(&folder, rest, fault) {

@@ -26,4 +26,6 @@ pub mod schemas;
 pub mod simulate;
 pub mod stress;
 pub mod tidy;
+pub mod tokens;
 pub mod tool_cache;
+pub mod traces;

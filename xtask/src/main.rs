@@ -6,7 +6,7 @@ use xtask::args::Args;
 use xtask::failure::Failure;
 use xtask::{
     bench, capture, check, claims, clients, common_terms, decisions, distil, mcp, relevance, schemas,
-    simulate, stress, tidy,
+    simulate, stress, tidy, tokens, traces,
 };
 
 /// Whether the command succeeded: all checks passed, all limits are met.
@@ -52,6 +52,12 @@ const COMMANDS: &[Command] = &[
         run: simulate::command,
     },
     Command {
+        name: "traces",
+        usage: "[--seed S] [--traces 200]",
+        about: "Replay seeded sessions with the eviction policy of the working set, LRU and LFU, and compare them",
+        run: traces::command,
+    },
+    Command {
         name: "schemas",
         usage: "[--check]",
         about: "Write the JSON schemas of the records, or compare them",
@@ -74,6 +80,12 @@ const COMMANDS: &[Command] = &[
         usage: "[--write]",
         about: "Count the common words of technical English again, and compare the table",
         run: common_terms::command,
+    },
+    Command {
+        name: "tokens",
+        usage: "[--sets DIR] [--vocabulary FILE [--write]]",
+        about: "Compare the estimate of tokens with the exact count on folders of files, or make the table of o200k",
+        run: tokens::command,
     },
     Command {
         name: "relevance",

@@ -5,22 +5,25 @@
 
 use crate::text::{cut, is_visible, one_line, printable};
 
-/// An element whose content comes from memories and not from lorelane.
+/// An element whose content comes from memories or files and not from lorelane.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Fence {
     /// Memories added to a prompt.
     Memory,
     /// Memories shown at a session start.
     Standing,
+    /// The files of a working set, and the hand-over of the last session.
+    Context,
 }
 
 impl Fence {
-    pub const ALL: [Fence; 2] = [Fence::Memory, Fence::Standing];
+    pub const ALL: [Fence; 3] = [Fence::Memory, Fence::Standing, Fence::Context];
 
     pub fn tag(self) -> &'static str {
         match self {
             Fence::Memory => "lorelane-memory",
             Fence::Standing => "lorelane-standing",
+            Fence::Context => "lorelane-context",
         }
     }
 

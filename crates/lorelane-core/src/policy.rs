@@ -69,6 +69,8 @@ pub enum WeakeningRule {
     Below(&'static str),
     /// Any value: it is free text that a model reads.
     Given(&'static str),
+    /// A list, separated by spaces, without an item that the user's own has.
+    Lacking(&'static str),
     /// A folder other than the default. It is still read, but not written to.
     Elsewhere(&'static str),
 }
@@ -80,6 +82,7 @@ impl WeakeningRule {
             WeakeningRule::Above(effect)
             | WeakeningRule::Below(effect)
             | WeakeningRule::Given(effect)
+            | WeakeningRule::Lacking(effect)
             | WeakeningRule::Elsewhere(effect) => Some(effect),
         }
     }
@@ -368,6 +371,34 @@ pub const KEYS: &[Key] = &[
         Fallback::Number("1.2"),
         "how much a recent note is preferred among equal results; 1 means not at all",
     ),
+    lorelane(
+        "working_set.protected",
+        KeyKind::Text { max: 2_000 },
+        Fallback::Text(""),
+        "files that never leave a working set, as globs separated by spaces",
+    )
+    .held(WeakeningRule::Lacking("files that you protect could leave your working sets")),
+    lorelane(
+        "working_set.untouched_turns",
+        KeyKind::Kept { min: 1, max: 1_000 },
+        Fallback::Whole(5),
+        "turns without a touch after which a file may leave a working set",
+    )
+    .held(WeakeningRule::Below("files would leave your working sets sooner")),
+    lorelane(
+        "working_set.hot_weight",
+        KeyKind::Fraction,
+        Fallback::Number("0.2"),
+        "how much hot advice raises the priority of a file",
+    )
+    .held(WeakeningRule::Below("advice to keep a file would count less")),
+    lorelane(
+        "working_set.cold_weight",
+        KeyKind::Fraction,
+        Fallback::Number("0.3"),
+        "how much cold advice that was honoured lowers the priority of a file",
+    )
+    .held(WeakeningRule::Above("advice to drop a file would count more")),
 ];
 
 /// The names of these keys in `ragdocs`.
@@ -773,6 +804,26 @@ impl Policy {
         self.value("notes.recency_factor").and_then(Json::as_f64).unwrap_or(1.0)
     }
 
+    /// Globs of files that never leave a working set.
+    pub fn protected_files(&self) -> Vec<String> {
+        self.text("working_set.protected").split_whitespace().map(str::to_owned).collect()
+    }
+
+    /// Turns without a touch after which a file may leave a working set.
+    pub fn untouched_turns(&self) -> u32 {
+        u32::try_from(self.whole("working_set.untouched_turns")).unwrap_or(1).max(1)
+    }
+
+    /// How much hot advice raises a priority.
+    pub fn hot_weight(&self) -> f64 {
+        self.value("working_set.hot_weight").and_then(Json::as_f64).unwrap_or(0.0)
+    }
+
+    /// How much cold advice lowers a priority.
+    pub fn cold_weight(&self) -> f64 {
+        self.value("working_set.cold_weight").and_then(Json::as_f64).unwrap_or(0.0)
+    }
+
     pub fn auto_commit(&self) -> bool {
         self.flag("auto_commit")
     }
@@ -835,12 +886,21 @@ pub fn check(name: &str, value: &str) -> Result<(&'static Key, Json), String> {
 impl Key {
     /// Whether a value weakens the user's. Both are valid values of this key.
     fn weakens(&self, own: Option<&Json>, brought: &Json) -> bool {
+        let own_value = own;
         let (own, brought_rank) = (own.map_or(0.0, |own| self.rank(own)), self.rank(brought));
         match self.weaker {
             WeakeningRule::Never => false,
             WeakeningRule::Above(_) => brought_rank > own,
             WeakeningRule::Below(_) => brought_rank < own,
             WeakeningRule::Given(_) => brought.as_text().is_some_and(|text| !text.is_empty()),
+            WeakeningRule::Lacking(_) => {
+                let items = |text: &'_ Json| -> Vec<String> {
+                    let text = text.as_text().unwrap_or_default();
+                    text.split_whitespace().map(str::to_owned).collect()
+                };
+                let brought = items(brought);
+                own_value.is_some_and(|own| items(own).iter().any(|item| !brought.contains(item)))
+            }
             WeakeningRule::Elsewhere(_) => brought.as_text() != Some(DEFAULT_ROOT),
         }
     }

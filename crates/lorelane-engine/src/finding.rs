@@ -4,7 +4,7 @@
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Finding {
     /// Which check: `config`, `file`, `listing`, `index`, `journal`, `marks`, `model`, `secret`, `setup`, `store`,
-    /// `trust`.
+    /// `trust`, `working-set`.
     pub check: &'static str,
     pub what: String,
     pub hint: String,

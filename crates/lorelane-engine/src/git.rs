@@ -112,6 +112,31 @@ fn compared<'f>(disk: &dyn Disk, project: &Path, files: &'f [PathBuf]) -> Vec<(&
     files.into_iter().zip(staged(&printed)).filter_map(compare).collect()
 }
 
+/// The place of a file's bytes in git, as `COMMIT:PATH`, if the tree of `HEAD` has exactly these. What is only staged may
+/// be gone tomorrow.
+pub fn committed(project: &Path, file: &Path, bytes: &[u8]) -> Option<String> {
+    let tree = WorkTree::around(project).filter(|tree| file.starts_with(&tree.root))?;
+    let mut asked = tree.git(GitCallPolicy::GitAlone);
+    let printed = run(asked.args(["rev-parse", "--verify", "--quiet", "HEAD^{commit}"]), Vec::new()).ok()?;
+    let commit = String::from_utf8(printed).ok()?.trim().to_owned();
+    let path = tree.relative(file).to_str().filter(|path| !path.contains('\n'))?;
+    let place = format!("{commit}:{path}");
+    (bytes_at(project, &place)? == bytes).then_some(place)
+}
+
+/// The bytes at `COMMIT:PATH`.
+pub fn bytes_at(project: &Path, place: &str) -> Option<Vec<u8>> {
+    let tree = WorkTree::around(project)?;
+    let (commit, _) = place.split_once(':')?;
+    let is_plain = commit.bytes().all(|byte| byte.is_ascii_hexdigit()) && !place.contains('\n');
+    if !is_plain || commit.is_empty() {
+        return None;
+    }
+    let asked = format!("{place}\n").into_bytes();
+    let printed = run(tree.git(GitCallPolicy::GitAlone).args(["cat-file", "--batch"]), asked).ok()?;
+    staged(&printed).into_iter().next()?.map(<[u8]>::to_vec)
+}
+
 /// The blobs that `cat-file --batch` printed, in the order of the request; `None` for a file that git does not
 /// have.
 fn staged(mut printed: &[u8]) -> Vec<Option<&[u8]>> {

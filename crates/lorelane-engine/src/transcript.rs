@@ -88,13 +88,8 @@ pub fn read_all(
 ) -> io::Result<TranscriptLines> {
     let mut file = disk.open(path, LinkPolicy::Refused)?;
     let size = file.size()?;
-    let mut lines = LinesFromStart {
-        extractor,
-        number: 1,
-        tail: Vec::new(),
-        is_long: false,
-        counts: TranscriptLines::default(),
-    };
+    let mut lines = LinesFromStart { extractor, number: 1, counts: TranscriptLines::default() };
+    let mut cutter = LineCutter::default();
     let mut at = 0;
     while at < size {
         let piece = match file.read_at(at, (size - at).min(FORWARD_PIECE) as usize) {
@@ -102,31 +97,72 @@ pub fn read_all(
             piece => piece?,
         };
         at += piece.len() as u64;
-        lines.add(&piece);
+        cutter.add(&piece, &mut |line, _| lines.end_line(line));
     }
-    lines.end_line(&[]);
+    cutter.end_line(&[], &mut |line| lines.end_line(line));
     Ok(lines.counts)
 }
 
 const FORWARD_PIECE: u64 = 256 << 10;
+/// How much of the new part of a transcript a hook reads. What is left comes with the next hook.
+const NEW_MAX: u64 = 2 << 20;
+/// A line that is too long is only skipped, which costs less.
+const SKIPPED_MAX: u64 = 64 << 20;
 
-/// Cuts pieces of a file into lines, and passes on those that are wanted.
-#[derive(Debug)]
-struct LinesFromStart<'e> {
-    extractor: &'e mut SessionExtractor,
-    number: u64,
+/// Visits the lines from this offset that may say something, and returns the offset for the next time. A last line
+/// without its end waits for it. Of a file that was cut, what is there was read already.
+pub fn read_since(
+    path: &Path,
+    from: u64,
+    format: TranscriptFormat,
+    folders: &[PathBuf],
+    visit: &mut dyn FnMut(&str),
+) -> io::Result<u64> {
+    let mut file = open_file(path, folders)?;
+    let size = file.size()?;
+    if from >= size {
+        return Ok(size);
+    }
+    let mut cutter = LineCutter::default();
+    let (mut at, mut after_line) = (from, from);
+    loop {
+        let end = size.min(from + if cutter.is_long { SKIPPED_MAX } else { NEW_MAX });
+        if at >= end {
+            break;
+        }
+        let piece = match file.read_at(at, (end - at).min(PIECE) as usize) {
+            Err(fault) if fault.kind() == io::ErrorKind::UnexpectedEof => break,
+            piece => piece?,
+        };
+        cutter.add(&piece, &mut |line, next| {
+            after_line = at + next as u64;
+            let line =
+                line.filter(|line| format.may_speak(line)).and_then(|line| std::str::from_utf8(line).ok());
+            line.into_iter().for_each(&mut *visit);
+        });
+        at += piece.len() as u64;
+    }
+    // Nobody waits for the end of a line that is too long: the rest of it is no JSON.
+    Ok(if cutter.is_long { at } else { after_line })
+}
+
+/// Cuts pieces of a file into lines.
+#[derive(Debug, Default)]
+struct LineCutter {
     /// The beginning of a line whose end is in a later piece.
     tail: Vec<u8>,
     /// Whether that line is too long to be kept.
     is_long: bool,
-    counts: TranscriptLines,
 }
 
-impl LinesFromStart<'_> {
-    fn add(&mut self, piece: &[u8]) {
+impl LineCutter {
+    /// Passes on each line that ends in this piece, with the place in the piece after it; `None` for a line that is
+    /// too long.
+    fn add(&mut self, piece: &[u8], each: &mut dyn FnMut(Option<&[u8]>, usize)) {
         let mut rest = piece;
         while let Some(end) = memchr(b'\n', rest) {
-            self.end_line(&rest[..end]);
+            let next = piece.len() - rest.len() + end + 1;
+            self.end_line(&rest[..end], &mut |line| each(line, next));
             rest = &rest[end + 1..];
         }
         self.is_long |= self.tail.len() + rest.len() > LINE_MAX;
@@ -138,15 +174,34 @@ impl LinesFromStart<'_> {
     }
 
     /// The line that ends with these bytes.
-    fn end_line(&mut self, end: &[u8]) {
+    fn end_line(&mut self, end: &[u8], each: &mut dyn FnMut(Option<&[u8]>)) {
         let tail = std::mem::take(&mut self.tail);
         if std::mem::take(&mut self.is_long) || tail.len() + end.len() > LINE_MAX {
-            self.counts.read += 1;
-            self.counts.skipped += 1;
+            each(None);
         } else if tail.is_empty() {
-            self.read_line(end);
+            each(Some(end));
         } else {
-            self.read_line(&[tail.as_slice(), end].concat());
+            each(Some(&[tail.as_slice(), end].concat()));
+        }
+    }
+}
+
+/// Passes on the lines of a file that are wanted.
+#[derive(Debug)]
+struct LinesFromStart<'e> {
+    extractor: &'e mut SessionExtractor,
+    number: u64,
+    counts: TranscriptLines,
+}
+
+impl LinesFromStart<'_> {
+    fn end_line(&mut self, line: Option<&[u8]>) {
+        match line {
+            Some(line) => self.read_line(line),
+            None => {
+                self.counts.read += 1;
+                self.counts.skipped += 1;
+            }
         }
         self.number += 1;
     }
@@ -165,6 +220,10 @@ impl LinesFromStart<'_> {
 }
 
 fn open(path: &Path, folders: &[PathBuf]) -> io::Result<LinesFromEnd> {
+    LinesFromEnd::new(open_file(path, folders)?)
+}
+
+fn open_file(path: &Path, folders: &[PathBuf]) -> io::Result<Box<dyn RandomAccessFile>> {
     let real = RealDisk.real_path(path)?;
     if !folders.iter().any(|folder| real.starts_with(folder)) {
         return Err(io::Error::new(
@@ -172,7 +231,7 @@ fn open(path: &Path, folders: &[PathBuf]) -> io::Result<LinesFromEnd> {
             "it is not in the home folder, the client's folder or a temporary folder",
         ));
     }
-    LinesFromEnd::new(RealDisk.open(&real, LinkPolicy::Refused)?)
+    RealDisk.open(&real, LinkPolicy::Refused)
 }
 
 /// The line numbers at these byte offsets; `None` beyond `COUNTED_MAX`. Separate from `read`, because only

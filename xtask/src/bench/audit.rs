@@ -41,7 +41,7 @@ pub(super) const CHECK: Job =
     Job { done: &[0, 1], ..says("check", |_, _| Ok(words(&["check", "--changed"]))) };
 
 /// It must print something: otherwise nothing was audited.
-const fn says(name: &'static str, call: fn(&Store<'_>, usize) -> Result<Call, Failure>) -> Job {
+pub(super) const fn says(name: &'static str, call: fn(&Store<'_>, usize) -> Result<Call, Failure>) -> Job {
     Job { says: Says::Something, ..job(name, call) }
 }
 

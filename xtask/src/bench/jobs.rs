@@ -129,7 +129,11 @@ fn session_start(store: &Store<'_>, turn: usize) -> Result<Call, Failure> {
 }
 
 fn prompt(store: &Store<'_>, turn: usize) -> Result<Call, Failure> {
-    hook(store, turn, "prompt", "UserPromptSubmit", &[("prompt", Json::text(PROMPT))])
+    hook(store, turn, "prompt", "UserPromptSubmit", &prompt_fields())
+}
+
+pub(super) fn prompt_fields() -> [(&'static str, Json); 1] {
+    [("prompt", Json::text(PROMPT))]
 }
 
 fn long_prompt(store: &Store<'_>, turn: usize) -> Result<Call, Failure> {
@@ -141,13 +145,16 @@ fn long_prompt(store: &Store<'_>, turn: usize) -> Result<Call, Failure> {
 fn stopped(store: &Store<'_>, turn: usize, transcript: &Path) -> Result<Call, Failure> {
     // What waits from the turn before would be merged with, and nobody asked.
     store.sandbox.remove_captures()?;
-    let more = [
+    hook(store, turn, "stop", "Stop", &stop_fields(transcript))
+}
+
+pub(super) fn stop_fields(transcript: &Path) -> [(&'static str, Json); 4] {
+    [
         ("transcript_path", Json::text(transcript.to_string_lossy())),
         ("stop_hook_active", Json::Bool(false)),
         ("last_assistant_message", Json::text(Transcripts::LAST_WORDS)),
         ("background_tasks", Json::List(vec![])),
-    ];
-    hook(store, turn, "stop", "Stop", &more)
+    ]
 }
 
 /// A session as a whole. What waits from the turn before would be known.
@@ -196,8 +203,19 @@ fn hook(
     claude_code: &str,
     more: &[(&str, Json)],
 ) -> Result<Call, Failure> {
+    let session = format!("5f0c{turn:04}-{:08x}-bench", store.next_session());
+    hook_of(store, &session, event, claude_code, more)
+}
+
+pub(super) fn hook_of(
+    store: &Store<'_>,
+    session: &str,
+    event: &str,
+    claude_code: &str,
+    more: &[(&str, Json)],
+) -> Result<Call, Failure> {
     let common = [
-        ("session_id", Json::text(format!("5f0c{turn:04}-{:08x}-bench", store.next_session()))),
+        ("session_id", Json::text(session)),
         ("cwd", Json::text(store.sandbox.project().to_string_lossy())),
         ("permission_mode", Json::text("default")),
         ("hook_event_name", Json::text(claude_code)),

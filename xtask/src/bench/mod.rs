@@ -9,6 +9,7 @@ mod measure;
 mod report;
 mod targets;
 mod transcript;
+mod working_set;
 
 use std::cell::Cell;
 use std::fs;
@@ -32,6 +33,7 @@ pub use measure::{Cost, Streams, measure};
 use report::Place;
 pub use report::{Row, percentile, table, verdicts};
 pub use targets::{TARGETS, Target, Verdict};
+pub use working_set::WorkingSetSizes;
 
 /// The store is the same on every machine and in every run.
 const SEED: u64 = 20_261_115;
@@ -48,6 +50,7 @@ pub struct Bench {
     /// The length of the longest transcript.
     pub transcript_bytes: usize,
     pub audits: AuditSizes,
+    pub working_sets: WorkingSetSizes,
 }
 
 const TRANSCRIPT_BYTES: usize = 200 << 20;
@@ -92,7 +95,8 @@ pub fn command(mut args: Args) -> Result<bool, Failure> {
         None => repo::find_program(&programs, "lorelane")?,
     };
     let (receipts, transcript_bytes, audits) = (RECEIPTS, TRANSCRIPT_BYTES, AuditSizes::USUAL);
-    let bench = Bench { binary, empty, sizes, runs, receipts, transcript_bytes, audits };
+    let working_sets = WorkingSetSizes::USUAL;
+    let bench = Bench { binary, empty, sizes, runs, receipts, transcript_bytes, audits, working_sets };
     let rows = bench.run()?;
     let journal = format!("`log` and `undo --dry-run` read a journal of at least {RECEIPTS} changes");
     let (today, machine) = (report::today(), report::machine());
@@ -202,12 +206,15 @@ impl Bench {
             for job in JOURNAL_JOBS {
                 rows.push(self.row(&store, job, *size)?);
             }
+            // Last: from here on the hooks of this project keep a working set.
+            rows.extend(self.hook_rows(&store, *size)?);
         }
         let AuditSizes { machine, deep, check } = self.audits;
         rows.extend(self.audit_rows(&transcripts, machine, audit::write_machine, &[audit::MACHINE])?);
         let deep_jobs = [audit::DEEP_FIRST, audit::DEEP_AGAIN];
         rows.extend(self.audit_rows(&transcripts, deep, audit::write_claims, &deep_jobs)?);
         rows.extend(self.audit_rows(&transcripts, check, audit::write_changed, &[audit::CHECK])?);
+        rows.extend(self.working_set_rows(&transcripts)?);
         Ok(rows)
     }
 
@@ -242,7 +249,15 @@ impl Bench {
     }
 
     fn process(&self, store: &Store<'_>, job: &Job, turn: usize) -> Result<Cost, Failure> {
-        let Call { args, input } = (job.call)(store, turn)?;
+        self.call(store, (job.call)(store, turn)?, job)
+    }
+
+    /// What a job needs before it can be measured.
+    fn run_once(&self, store: &Store<'_>, call: Call) -> Result<Cost, Failure> {
+        self.call(store, call, &jobs::job("preparation", |_, _| Ok(jobs::words(&[]))))
+    }
+
+    fn call(&self, store: &Store<'_>, Call { args, input }: Call, job: &Job) -> Result<Cost, Failure> {
         let args: Vec<&str> = args.iter().map(String::as_str).collect();
         let (output, log) = (store.sandbox.scratch("stdout"), store.sandbox.scratch("stderr"));
         let mut command = store.sandbox.command(&self.binary, &args);

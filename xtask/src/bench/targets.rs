@@ -49,6 +49,14 @@ pub const TARGETS: &[Target] = &[
     Target { size: 2_000, peak_mb: 30.0, ..target("audit, all projects", 214.0, 57.0, Some(330.0)) },
     Target { size: 1_000, peak_mb: 150.0, ..target("audit, deep, first", 14_286.0, 4_286.0, None) },
     Target { size: 1_000, peak_mb: 150.0, ..target("audit, deep, again", 2_857.0, 429.0, None) },
+    Target { size: 1_000, peak_mb: 30.0, ..target("ws assemble, 10 KB each", 42.9, 14.3, None) },
+    Target { size: 1_000, ..target("ws status", 28.6, 11.4, None) },
+    Target { peak_mb: 30.0, ..target("ws log, state rebuilt", 214.0, 71.0, None) },
+    Target { peak_mb: 40.0, ..target("ws gc --dry-run", 286.0, 114.0, None) },
+    // What the same hooks have without a set, and 1 ms more for the touches of a turn.
+    Target { size: 1_000, peak_mb: 21.0, ..target("hook prompt, working set", 9.9, 4.7, None) },
+    Target { peak_mb: 21.0, ..target("hook prompt, working set", 12.4, 9.0, None) },
+    Target { peak_mb: 21.0, ..target("hook stop, working set", 10.4, 4.0, None) },
     Target { peak_mb: 40.0, ..target("check", 429.0, 114.0, None) },
 ];
 

@@ -3,14 +3,16 @@
 use std::os::unix::fs::symlink;
 use std::path::PathBuf;
 
-use xtask::bench::{AuditSizes, Bench, Verdict, table};
+use xtask::bench::{AuditSizes, Bench, Verdict, WorkingSetSizes, table};
 use xtask::sandbox::Sandbox;
 
 const FAKE: &str = env!("CARGO_BIN_EXE_fake-lorelane");
 
 fn bench(binary: PathBuf, sizes: Vec<usize>, runs: usize, receipts: usize) -> Bench {
     let audits = AuditSizes { machine: 20, deep: 10, check: 100 };
-    Bench { binary, empty: FAKE.into(), sizes, runs, receipts, transcript_bytes: 1 << 20, audits }
+    let working_sets = WorkingSetSizes { files: 5, events: 50, collected: 7 };
+    let (empty, transcript_bytes) = (FAKE.into(), 1 << 20);
+    Bench { binary, empty, sizes, runs, receipts, transcript_bytes, audits, working_sets }
 }
 
 #[test]
@@ -32,11 +34,21 @@ fn every_job_is_measured_at_every_size() {
         "hook after-tool",
     ];
     let journal = ["log", "undo --dry-run"];
-    assert_eq!(jobs, [&expected[..], &["create session"], &hooks, &journal].concat());
-    let audits: Vec<(&str, usize)> = rows[42..].iter().map(|row| (row.job, row.size)).collect();
-    let expected = ["audit, all projects", "audit, deep, first", "audit, deep, again", "check"];
-    assert_eq!(audits, expected.into_iter().zip([20, 10, 10, 100]).collect::<Vec<_>>());
-    assert_eq!(table(&rows).lines().count(), 2 + 46);
+    let with_set = ["hook prompt, working set", "hook stop, working set"];
+    assert_eq!(jobs, [&expected[..], &["create session"], &hooks, &journal, &with_set].concat());
+    let audits: Vec<(&str, usize)> = rows[46..].iter().map(|row| (row.job, row.size)).collect();
+    let expected = [
+        ("audit, all projects", 20),
+        ("audit, deep, first", 10),
+        ("audit, deep, again", 10),
+        ("check", 100),
+        ("ws assemble, 10 KB each", 5),
+        ("ws status", 5),
+        ("ws log, state rebuilt", 50),
+        ("ws gc --dry-run", 7),
+    ];
+    assert_eq!(audits, expected);
+    assert_eq!(table(&rows).lines().count(), 2 + 54);
     for row in &rows {
         assert!(row.median_ms > 0.0 && row.median_ms <= row.p95_ms && row.peak_mb > 0.0, "{row:?}");
         assert_eq!(row.verdict(), Verdict::Unjudged);

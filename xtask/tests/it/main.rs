@@ -7,3 +7,4 @@ mod payloads;
 #[cfg(unix)]
 mod stress;
 mod tidy;
+mod traces;

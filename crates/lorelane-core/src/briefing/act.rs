@@ -84,7 +84,8 @@ impl ReminderRule<'_> {
                 let line = marked(line, mark.as_deref());
                 format!("{line} (names {})", inline(&names, NAMED_MAX))
             });
-            let mut costs = lines.map(|line| (tokens(&line), line.chars().count() + 1, line));
+            // With the line break, which is a token at most.
+            let mut costs = lines.map(|line| (tokens(&line) + 1, line.chars().count() + 1, line));
             match costs.find(|(cost, length, _)| *cost <= tokens_left && *length <= chars_left) {
                 Some((cost, length, line)) => {
                     tokens_left -= cost;

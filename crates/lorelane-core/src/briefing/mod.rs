@@ -305,7 +305,8 @@ impl Composer {
         let lengths = LENGTHS.iter().take(if is_best { LENGTHS.len() } else { 1 });
         let lines = lengths
             .map(|(title, gist)| marked(line_within(memory, DateStyle::Age(now), *title, *gist), mark));
-        let mut costs = lines.map(|line| (tokens(&line), line.chars().count() + 1, line));
+        // With the line break, which is a token at most.
+        let mut costs = lines.map(|line| (tokens(&line) + 1, line.chars().count() + 1, line));
         let fits = |(cost, length, _): &(usize, usize, String)| *cost <= self.tokens && *length <= self.chars;
         let Some((cost, length, line)) = costs.find(fits) else {
             self.misfits += 1;
@@ -314,7 +315,7 @@ impl Composer {
         self.left -= 1;
         self.tokens -= cost;
         self.chars -= length;
-        self.briefing.reminders.push(Reminder { hit, line, tokens: cost, digest: digest(memory) });
+        self.briefing.reminders.push(Reminder { hit, line, tokens: cost - 1, digest: digest(memory) });
     }
 
     pub fn finish(self) -> Briefing {

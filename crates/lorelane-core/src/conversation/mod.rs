@@ -4,9 +4,11 @@
 //! whole conversation, hook feedback, summaries, and what lorelane itself injected. Capturing from any of these
 //! would save what is already known.
 
+mod acts;
 mod answers;
 mod position;
 
+pub use acts::{TranscriptActs, TranscriptCall};
 pub use answers::AnsweredQuestion;
 pub use position::TranscriptPosition;
 
@@ -426,6 +428,7 @@ const MACHINE_HEADS: &[&str] = &[
     "<task-notification>",
     "<environment_context>",
     "<user_instructions>",
+    "# AGENTS.md instructions for ",
     "<hook_prompt",
     "Stop hook feedback:",
     "This session is being continued from a previous conversation",
@@ -445,6 +448,7 @@ pub fn is_machine_text(text: &str) -> bool {
 const FENCES: &[&str] = &[
     "lorelane-memory",
     "lorelane-standing",
+    "lorelane-context",
     "memory-context",
     "triage_data",
     "system-reminder",

@@ -6,9 +6,7 @@ pub const ADVICE_MAX_TURNS: u32 = 10;
 pub const RECENT_TURNS: u32 = 5;
 const RECENT_TOUCHES_FULL: u32 = 3;
 const PROMOTING_TOUCHES: u32 = 3;
-const JUST_TOUCHED_TURNS: u32 = 2;
-const HOT_WEIGHT: f64 = 0.2;
-const COLD_WEIGHT: f64 = 0.3;
+pub(super) const JUST_TOUCHED_TURNS: u32 = 2;
 /// The hotness of a file before the first turn was seen.
 pub const HOTNESS_PRIOR: f64 = 0.5;
 const RESERVE_MAX: u64 = 4000;
@@ -64,11 +62,26 @@ pub fn advice_weight(age_turns: u32) -> f64 {
     if age_turns < ADVICE_MAX_TURNS { 1.0 } else { 0.0 }
 }
 
-/// A file's priority after advice; `hot` and `honored_cold` are weights from 0 to 1.
-pub fn effective_priority(priority: f64, hot: f64, honored_cold: f64) -> f64 {
-    let moved = priority + HOT_WEIGHT * hot - COLD_WEIGHT * honored_cold;
-    // A priority that is not a number sorts last.
-    if moved.is_nan() { 0.0 } else { moved.clamp(0.0, 1.0) }
+/// How much advice moves a priority.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct AdviceWeights {
+    pub hot: f64,
+    pub cold: f64,
+}
+
+impl Default for AdviceWeights {
+    fn default() -> AdviceWeights {
+        AdviceWeights { hot: 0.2, cold: 0.3 }
+    }
+}
+
+impl AdviceWeights {
+    /// A file's priority after advice; `hot` and `honored_cold` are shares from 0 to 1.
+    pub fn effective_priority(&self, priority: f64, hot: f64, honored_cold: f64) -> f64 {
+        let moved = priority + self.hot * hot - self.cold * honored_cold;
+        // A priority that is not a number sorts last.
+        if moved.is_nan() { 0.0 } else { moved.clamp(0.0, 1.0) }
+    }
 }
 
 /// What is known about a file when advice about it is judged. Ages are in turns.
@@ -78,6 +91,8 @@ pub struct AdviceFacts {
     pub cold_age: Option<u32>,
     /// Whether the advice asks for a summary first, and there is none.
     pub lacks_summary: bool,
+    /// Whether a failed attempt is to be archived, and there is no postmortem of it.
+    pub lacks_postmortem: bool,
     pub is_protected: bool,
     pub is_pinned: bool,
     pub has_unsaved_changes: bool,
@@ -103,6 +118,7 @@ pub enum DeferReason {
     TouchedRecently,
     UnsavedChanges,
     PendingSummary,
+    NoPostmortem,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -135,6 +151,7 @@ impl AdviceDecision {
             AdviceDecision::Deferred(DeferReason::TouchedRecently) => "touched_recently",
             AdviceDecision::Deferred(DeferReason::UnsavedChanges) => "unsaved_changes",
             AdviceDecision::Deferred(DeferReason::PendingSummary) => "pending_summary",
+            AdviceDecision::Deferred(DeferReason::NoPostmortem) => "no_postmortem",
             AdviceDecision::Overridden(OverrideReason::Protected) => "protected",
             AdviceDecision::Overridden(OverrideReason::Pinned) => "pinned",
             AdviceDecision::PromotedToHot(PromoteReason::UserMention) => "user_mention",
@@ -169,6 +186,7 @@ pub fn decide(facts: &AdviceFacts) -> Option<AdviceDecision> {
                 deferred(DeferReason::TouchedRecently)
             }
             facts if facts.has_unsaved_changes => deferred(DeferReason::UnsavedChanges),
+            facts if facts.lacks_postmortem => deferred(DeferReason::NoPostmortem),
             facts if facts.lacks_summary => deferred(DeferReason::PendingSummary),
             _ => Some(AdviceDecision::Honored),
         },

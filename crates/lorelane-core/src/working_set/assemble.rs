@@ -11,7 +11,7 @@ use memchr::memchr_iter;
 use serde::{Deserialize, Serialize};
 
 use super::TokenBudget;
-use crate::fence;
+use crate::fence::{self, Fence};
 use crate::text::{TokenCounter, printable};
 
 /// A file is not cut to fewer tokens than this: what would be left of it explains nothing.
@@ -554,14 +554,14 @@ impl Wrapper {
     }
 }
 
-/// Foreign text that neither ends its wrapper nor opens another one. Only the tags of roles are escaped: code with
-/// every `<` escaped would be longer, and an agent could not quote it back.
+/// Foreign text that neither ends its wrapper nor opens another one. Only the tags of roles and fences are escaped:
+/// code with every `<` escaped would be longer, and an agent could not quote it back.
 fn inert(text: &str) -> String {
     // Invisible characters go first: they could hide in a tag.
     let text = printable(text);
     let (mut safe, mut from) = (String::with_capacity(text.len()), 0);
     for at in memchr_iter(b'<', text.as_bytes()) {
-        if is_role_tag(&text[..at], &text[at + 1..]) {
+        if is_our_tag(&text[..at], &text[at + 1..]) {
             safe.push_str(&text[from..at]);
             safe.push_str("&lt;");
             from = at + 1;
@@ -571,15 +571,14 @@ fn inert(text: &str) -> String {
     safe
 }
 
-/// Whether a `<` between these texts begins the tag of a role, in any case and with any spaces.
-fn is_role_tag(before: &str, after: &str) -> bool {
+/// Whether a `<` between these texts begins the tag of a role or a fence, in any case and with any spaces.
+fn is_our_tag(before: &str, after: &str) -> bool {
     let word = after.trim_start_matches(|c: char| c.is_whitespace() || c == '/');
-    let Some(role) = Role::ALL.into_iter().find(|role| starts_with_word(word, role.name())) else {
-        return false;
-    };
+    let mut names = Role::ALL.map(Role::name).into_iter().chain(Fence::ALL.map(Fence::tag));
+    let Some(name) = names.find(|name| starts_with_word(word, name)) else { return false };
     // `Vec<User>` is a type: the name is capitalised and directly between a name and the bracket.
     let is_name = |c: char| c.is_alphanumeric() || c == '_' || c == ':';
-    let is_type = before.ends_with(is_name) && after.len() == word.len() && is_capitalised(word, role.name());
+    let is_type = before.ends_with(is_name) && after.len() == word.len() && is_capitalised(word, name);
     !is_type
 }
 

@@ -28,8 +28,12 @@ pub enum WorkingSetError {
     Unwritable { file: String },
     #[error("NOT_FOUND: cannot restore {path}: nothing of it was archived in this session")]
     NotArchived { path: String },
-    #[error("cannot archive {path}: a failed attempt needs its postmortem")]
-    NoPostmortem { path: String },
+    #[error(
+        "cannot restore {path}: it is not in the session folder, where lorelane writes; its bytes are in {copy}"
+    )]
+    SourceGone { path: String, copy: String },
+    #[error("cannot restore {path}: its archived bytes are gone or were changed ({places})")]
+    ArchiveDamaged { path: String, places: String },
 }
 
 impl WorkingSetError {
@@ -54,7 +58,12 @@ impl WorkingSetError {
                 "fix the file by hand, or remove it to start with a new one"
             }
             WorkingSetError::NotArchived { .. } => "`lorelane ws log` shows what was archived",
-            WorkingSetError::NoPostmortem { .. } => "pass what was tried and learned with `--postmortem`",
+            WorkingSetError::SourceGone { .. } => {
+                "copy the file back yourself, then add it with `lorelane ws add`"
+            }
+            WorkingSetError::ArchiveDamaged { .. } => {
+                "`lorelane undo` may still have them; `lorelane log --verify` checks its copies"
+            }
         }
     }
 }

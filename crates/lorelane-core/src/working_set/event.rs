@@ -119,6 +119,14 @@ pub struct GcActionRecord {
     pub reason: Option<String>,
 }
 
+/// The summary that a file's sidecar links.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct SummaryLink {
+    pub path: String,
+    #[serde(default)]
+    pub summary: Option<String>,
+}
+
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "type", rename_all = "snake_case")]
 pub enum EventKind {
@@ -207,12 +215,30 @@ pub enum EventKind {
         #[serde(default)]
         why: String,
     },
-    /// A hand-over was written, or given to a session.
+    /// A hand-over was said by the agent, written, or given to a session.
     Handover {
         #[serde(default)]
         path: String,
         #[serde(default)]
         action: String,
+        /// What the agent said.
+        #[serde(default, skip_serializing_if = "String::is_empty")]
+        text: String,
+    },
+    /// The newest change was undone; what it changed of the set follows in events of its own.
+    Undone {
+        /// Its number in the journal.
+        #[serde(default)]
+        number: u64,
+        #[serde(default)]
+        what: String,
+    },
+    /// Sidecars link another summary than the log says: they are right.
+    SummaryLinks {
+        #[serde(default)]
+        by: EventAuthor,
+        #[serde(default)]
+        links: Vec<SummaryLink>,
     },
     /// A broken file was renamed, and a minimal one written.
     Recovery {
@@ -245,25 +271,38 @@ impl EventKind {
                 1 => "Turn: 1 touch".to_owned(),
                 count => format!("Turn: {count} touches"),
             },
-            EventKind::WorkingSetUpdate { action, files, paths, .. } => {
+            EventKind::WorkingSetUpdate { action, by, files, paths, .. } => {
                 let named: Vec<&str> = files
                     .iter()
                     .map(|file| file.path.as_str())
                     .chain(paths.iter().map(String::as_str))
                     .collect();
-                format!("Working set: {}{}", set_action(*action), listed(&named))
+                let did = match (action, by) {
+                    (SetAction::Sync, EventAuthor::Undo) => "as before:",
+                    (action, _) => set_action(*action),
+                };
+                format!("Working set: {did}{}", listed(&named))
             }
             EventKind::CacheAdvice { hot, cold, .. } => {
                 format!("Advice: {} hot, {} cold", hot.len(), cold.len())
             }
             EventKind::GcRun { trigger, files_affected, freed_tokens, .. } => {
-                format!("Garbage collection ({trigger}): {files_affected} files, {freed_tokens} tokens freed")
+                let files = if *files_affected == 1 { "file" } else { "files" };
+                format!(
+                    "Garbage collection ({}): {files_affected} {files}, {freed_tokens} tokens freed",
+                    one_word(trigger)
+                )
             }
             EventKind::SummaryCreated { path, .. } => format!("Summary: {}", one_word(path)),
             EventKind::ContextAssembly { used, budget, .. } => {
                 format!("Context assembly: {used} of {budget} tokens")
             }
             EventKind::Handover { action, .. } => format!("Hand-over {action}"),
+            EventKind::Undone { number, .. } => format!("Undone: change {number}"),
+            EventKind::SummaryLinks { links, .. } => match links.as_slice() {
+                [one] => format!("Summary link of {}", one_word(&one.path)),
+                links => format!("Summary links of {} files", links.len()),
+            },
             EventKind::Recovery { path, .. } => format!("Recovery: {}", one_word(path)),
             EventKind::Warning { code, .. } => format!("Warning: {}", one_word(code)),
             EventKind::Other => "Event".to_owned(),
@@ -279,6 +318,7 @@ impl EventKind {
             | EventKind::SummaryCreated { why, .. }
             | EventKind::ContextAssembly { why, .. } => why,
             EventKind::SessionEnd { reason, .. } => reason,
+            EventKind::Undone { what, .. } => what,
             EventKind::Recovery { problem, .. } => problem,
             EventKind::Warning { message, .. } => message,
             _ => "",

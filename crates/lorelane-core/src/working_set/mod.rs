@@ -9,13 +9,18 @@ mod assemble;
 mod entry;
 mod error;
 mod event;
+mod gc;
+mod handover;
 mod log;
 mod manifest;
+mod pointers;
+mod postmortem;
 mod protect;
 mod sidecar;
 mod state;
 mod summary;
 mod sync;
+mod touches;
 
 pub use advice::*;
 pub use assemble::*;
@@ -23,17 +28,25 @@ pub use entry::{ColdAction, SetEntry};
 pub use error::WorkingSetError;
 pub use event::{
     ColdAdvice, EventAuthor, EventKind, GcActionRecord, HotAdvice, MemoryAction, SessionEvent, SetAction,
-    Touch, TouchKind,
+    SummaryLink, Touch, TouchKind,
+};
+pub use gc::*;
+pub use handover::{
+    HANDOVER_TEXT_MAX, Handover, HandoverFacts, SESSION_START_TOKENS, SessionBriefing, is_in_hand,
 };
 pub use log::{ChainFault, LogBlock, PROTOCOL, SessionLog, digest, log_header};
 pub use manifest::{
     ColdManifest, HotManifest, MANIFEST_MAX_BYTES, MAX_TOKENS, ManifestFault, SetManifest, WorkingSetFile,
     minimal_manifest, stamped_advice,
 };
+pub use pointers::{ArchivePointer, POINTERS_FILE, with_pointer, without_pointer};
+pub use postmortem::{PostmortemFacts, is_failed_attempt, postmortem};
 pub use protect::{is_loaded_by, is_match, is_protected};
-pub use sidecar::{Sidecar, SidecarEdit, SidecarStatus, new_sidecar, sidecar_path, title_of};
+pub use sidecar::{ArchivedBytes, Sidecar, SidecarEdit, SidecarStatus, new_sidecar, sidecar_path, title_of};
 pub use state::{AdviceNote, ColdNote, FileState, SessionState};
 pub use summary::{
-    SUMMARIZE_LINES, SummaryGenerator, SummaryHead, SummarySource, SummaryStyle, extract, summary_body,
+    SUMMARIZE_LINES, SummaryGenerator, SummaryHead, SummarySource, SummaryStyle, earlier_text, extract,
+    summary_body, with_earlier, with_moved_source,
 };
 pub use sync::sync_events;
+pub use touches::mentioned;

@@ -24,8 +24,17 @@ impl SidecarStatus {
     }
 }
 
+/// Where the bytes of a file are kept, and which they are.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ArchivedBytes {
+    /// A file of the session, or `git:COMMIT:PATH`.
+    pub place: String,
+    /// BLAKE3, in hex.
+    pub digest: String,
+}
+
 /// The fields of a sidecar that decide something. All are optional in the file.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Sidecar {
     pub title: Option<String>,
     pub summary: Option<String>,
@@ -35,6 +44,7 @@ pub struct Sidecar {
     pub summarized_in: Option<String>,
     pub superseded_by: Option<String>,
     pub archived_to: Option<String>,
+    pub archived_bytes: Option<ArchivedBytes>,
 }
 
 /// A change of a sidecar's fields.
@@ -47,6 +57,7 @@ pub struct SidecarEdit {
     pub summarized_in: Option<(String, Timestamp)>,
     /// Where the file was archived, and when.
     pub archived_to: Option<(String, Timestamp)>,
+    pub archived_bytes: Option<ArchivedBytes>,
     pub superseded_by: Option<String>,
     /// A file that came back is archived no more.
     pub restored: bool,
@@ -69,6 +80,9 @@ impl Sidecar {
             summarized_in: scalar("summarized_in"),
             superseded_by: scalar("superseded_by"),
             archived_to: scalar("archived_to"),
+            archived_bytes: scalar("archived_bytes")
+                .zip(scalar("archived_digest"))
+                .map(|(place, digest)| ArchivedBytes { place, digest }),
         })
     }
 
@@ -96,12 +110,17 @@ impl Sidecar {
             set(&["archived_to"], FieldEdit::Text(archive))?;
             set(&["archived_at"], FieldEdit::Text(&at.to_string()))?;
         }
+        if let Some(bytes) = &edit.archived_bytes {
+            set(&["archived_bytes"], FieldEdit::Text(&bytes.place))?;
+            set(&["archived_digest"], FieldEdit::Text(&bytes.digest))?;
+        }
         if let Some(successor) = &edit.superseded_by {
             set(&["superseded_by"], FieldEdit::Text(successor))?;
         }
         if edit.restored {
-            set(&["archived_to"], FieldEdit::Remove)?;
-            set(&["archived_at"], FieldEdit::Remove)?;
+            for key in ["archived_to", "archived_at", "archived_bytes", "archived_digest"] {
+                set(&[key], FieldEdit::Remove)?;
+            }
         }
         set(&["provenance", "updated_at"], FieldEdit::Text(&now.to_string()))?;
         Some(text)

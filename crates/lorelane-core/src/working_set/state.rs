@@ -3,9 +3,10 @@
 use super::advice::{HotnessFactors, RECENT_TURNS};
 use super::entry::{ColdAction, SetEntry};
 use super::event::{EventKind, MemoryAction, SessionEvent, SetAction, Touch, TouchKind};
+use super::protect::is_match;
 use crate::time::Timestamp;
 use serde::{Deserialize, Serialize};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// Everything that the log says about a session. Two logs with the same events give equal states.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -26,7 +27,13 @@ pub struct SessionState {
     pub last_gc_at: Option<Timestamp>,
     /// How far the transcript was read.
     pub read_to: u64,
+    /// What the agent said for the next session.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub said: Option<String>,
     pub files: BTreeMap<String, FileState>,
+    /// Those of `files` that name a folder or a glob: looking for them among all files, for each file, is slow.
+    #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
+    pub patterns: BTreeSet<String>,
 }
 
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -40,6 +47,12 @@ pub struct FileState {
     pub entered_turn: u32,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub evicted_turn: Option<u32>,
+    /// Whether a collection took it out, and nobody added or removed it since.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub collected: bool,
+    /// Whether it was touched since a collection took it out: it is needed again.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub wanted: bool,
     pub pinned: bool,
     pub touches: u32,
     /// The turns of the last touches, oldest first.
@@ -96,6 +109,10 @@ impl SessionState {
         self.last_event_at = Some(event.at);
         match &event.kind {
             EventKind::SessionStart { session_id, client, .. } => {
+                if self.session != *session_id {
+                    // Another session in the one folder of a flat root: it has a transcript of its own.
+                    (self.read_to, self.said) = (0, None);
+                }
                 self.session.clone_from(session_id);
                 self.client.clone_from(client);
                 self.started_at.get_or_insert(event.at);
@@ -135,6 +152,7 @@ impl SessionState {
                 for action in report.iter().filter(|action| action.action != "deferred") {
                     let file = self.file(&action.path);
                     file.leave(event.turn);
+                    file.collected = true;
                     file.summary = action.summary.clone().or(file.summary.take());
                 }
             }
@@ -143,7 +161,14 @@ impl SessionState {
                     self.file(source).summary = Some(path.clone());
                 }
             }
+            EventKind::SummaryLinks { links, .. } => {
+                for link in links {
+                    self.file(&link.path).summary.clone_from(&link.summary);
+                }
+            }
+            EventKind::Handover { text, .. } if !text.is_empty() => self.said = Some(text.clone()),
             EventKind::ContextAssembly { .. }
+            | EventKind::Undone { .. }
             | EventKind::Handover { .. }
             | EventKind::Recovery { .. }
             | EventKind::Warning { .. }
@@ -155,6 +180,9 @@ impl SessionState {
         // Looked up first: most events name known files, and an entry needs its own string.
         if !self.files.contains_key(path) {
             self.files.insert(path.to_owned(), FileState::default());
+            if path.contains(['*', '?', '[']) || path.ends_with('/') {
+                self.patterns.insert(path.to_owned());
+            }
         }
         self.files.get_mut(path).expect("it was just added")
     }
@@ -165,6 +193,7 @@ impl SessionState {
             file.entered_turn = turn;
         }
         file.entry = Some(entry.clone());
+        (file.collected, file.wanted) = (false, false);
     }
 
     fn update(&mut self, action: SetAction, path: &str, turn: u32) {
@@ -181,6 +210,7 @@ impl SessionState {
         let file = self.file(&touch.path);
         file.touches += 1;
         file.touched_at = Some(event.at);
+        file.wanted = file.collected;
         file.touched.push(event.turn);
         if file.touched.len() > TOUCHES_MAX {
             file.touched.remove(0);
@@ -188,6 +218,21 @@ impl SessionState {
         if touch.by == TouchKind::Mention {
             file.mentioned_turn = Some(event.turn);
         }
+    }
+
+    /// Cold advice about a folder or a glob that this path is part of.
+    pub fn cold_pattern(&self, path: &str) -> Option<&ColdNote> {
+        let named = self.patterns.iter().filter(|pattern| is_match(pattern, path));
+        // A file that was in the set is that file, whatever its name looks like: `app/[id]/page.tsx`.
+        let is_pattern =
+            |file: &&FileState| file.entry.is_none() && file.last_entry.is_none() && file.touches == 0;
+        let notes = named.filter_map(|pattern| self.files.get(pattern)).filter(is_pattern);
+        // What left since has followed the advice; if it came back, somebody wants it.
+        let left = self.files.get(path).and_then(|file| file.evicted_turn);
+        notes
+            .into_iter()
+            .filter_map(|file| file.cold.as_ref())
+            .find(|note| left.is_none_or(|turn| turn < note.turn))
     }
 
     /// The files that are in the set, by path.
@@ -200,6 +245,7 @@ impl FileState {
     fn leave(&mut self, turn: u32) {
         self.last_entry = self.entry.take().or(self.last_entry.take());
         self.evicted_turn = Some(turn);
+        (self.collected, self.wanted) = (false, false);
     }
 
     /// Touches in the last turns, this one included.

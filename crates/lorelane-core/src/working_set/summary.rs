@@ -148,10 +148,12 @@ impl SummaryHead {
         })
     }
 
-    /// The sources whose text is another one now; `read` returns the text, or `None` for a file that is gone.
+    /// The sources whose text is another one now; `read` returns the text, or `None` for a file that is gone. Of a
+    /// source without a digest, as other programs write them, nobody knows.
     pub fn stale_sources(&self, mut read: impl FnMut(&str) -> Option<String>) -> Vec<&str> {
         let is_other = |source: &&SummarySource| {
-            read(&source.path).is_none_or(|text| short_digest(&text, HASH_DIGITS) != source.hash)
+            let is_other = |text: String| short_digest(&text, HASH_DIGITS) != source.hash;
+            read(&source.path).is_none_or(|text| !source.hash.is_empty() && is_other(text))
         };
         self.sources.iter().filter(is_other).map(|source| source.path.as_str()).collect()
     }
@@ -162,6 +164,42 @@ pub fn summary_body(text: &str) -> &str {
     let rest = text.strip_prefix("---\n").and_then(|rest| rest.find("\n---\n").map(|end| &rest[end + 5..]));
     let body = rest.unwrap_or(text);
     body.find("\n---\nReferences:").map_or(body, |end| &body[..end]).trim()
+}
+
+/// The text of a summary after one of its sources was moved: the frontmatter and the links name the new path, and
+/// every other byte stays. `to_project` leads from the summary's folder to the project's root.
+pub fn with_moved_source(text: &str, from: &str, to: &str, to_project: &str) -> String {
+    let quoted = |path: &str| serde_json::to_string(path).unwrap_or_default();
+    let target = |path: &str| format!("]({to_project}{})", link(path));
+    let (old_item, new_item) = (quoted(from), quoted(to));
+    let mut fences = 0;
+    let lines = text.split_inclusive('\n').map(|line| {
+        fences += usize::from(line.trim_end() == "---");
+        let item = line.trim_start().strip_prefix("- ").map(str::trim_end);
+        if fences == 1 && item.is_some_and(|item| item == old_item || item == from) {
+            let item = item.unwrap_or_default();
+            return line.replacen(item, &new_item, 1);
+        }
+        line.replace(&target(from), &target(to))
+    });
+    lines.collect()
+}
+
+/// Where an extract keeps what a model wrote before.
+const EARLIER: &str = "\n## Earlier summary (stale)\n\n";
+
+/// An extract with the text that it replaces.
+pub fn with_earlier(extract: &str, earlier: &str) -> String {
+    format!("{}\n{EARLIER}{earlier}", extract.trim_end())
+}
+
+/// What a model wrote in this summary, or in the one that it replaced.
+pub fn earlier_text(text: &str) -> Option<&str> {
+    let body = summary_body(text);
+    match SummaryHead::read(text)?.generator {
+        SummaryGenerator::Model => Some(body),
+        SummaryGenerator::Extractive => body.split_once(EARLIER).map(|(_, earlier)| earlier),
+    }
 }
 
 /// A path as the target of a Markdown link.
@@ -177,7 +215,8 @@ pub fn extract(files: &[(&str, &str)]) -> String {
     };
     for (path, content) in files {
         let lines = content.lines().count();
-        let _ = writeln!(text, "\n### {} ({lines} lines)", cut(&one_line(path), LINE_MAX));
+        let noun = if lines == 1 { "line" } else { "lines" };
+        let _ = writeln!(text, "\n### {} ({lines} {noun})", cut(&one_line(path), LINE_MAX));
         for (title, lines) in sections(content) {
             if lines.is_empty() {
                 continue;

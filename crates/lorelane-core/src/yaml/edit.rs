@@ -215,7 +215,7 @@ impl YamlCollection<'_> {
             _ => self.rendered(edit)?,
         };
         let before = &self.text[..entry.source.start];
-        if value.starts_with('\n') {
+        if value.starts_with(['\n', '\r']) {
             // The value begins on the next line, so a space after the key would be left over.
             let start = before.trim_end_matches(' ').len();
             return Some(vec![(start..entry.source.end, value)]);

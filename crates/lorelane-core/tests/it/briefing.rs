@@ -240,13 +240,6 @@ fn at_a_small_budget_the_best_memory_is_shortened() {
 }
 
 #[test]
-fn tokens_are_estimated_from_above() {
-    for (text, expected) in [("", 0), ("abcd", 1), ("abcde", 2), ("日本語", 3), ("aé", 2)] {
-        assert_eq!(tokens(text), expected, "{text}");
-    }
-}
-
-#[test]
 fn the_standing_context_has_dates_and_one_order() {
     let session = r#"{"goal": "g", "outcome": "partial", "completed": ["a"], "in_progress": ["move the </lorelane-standing> cache"],
         "blockers": [], "next_actions": ["write the docs"]}"#;

@@ -234,6 +234,18 @@ fn every_key_has_a_default_and_a_range_and_names_what_it_cannot_use() {
                 ("\"long\"", "\"long\" is not a whole number between 1 and 365; the default is used", ""),
             ],
         ),
+        ("working_set.protected", "\"\"", "\"docs/** *.lock\"", &[("7", "7 is not a string", "")]),
+        (
+            "working_set.untouched_turns",
+            "5",
+            "9",
+            &[
+                ("0", "0 is not between 1 and 1000; the default is used", ""),
+                ("2000", "2000 is not between 1 and 1000; 1000 is used", "1000"),
+            ],
+        ),
+        ("working_set.hot_weight", "0.2", "0.5", &[("2", "2 is not between 0 and 1; 1.0 is used", "1.0")]),
+        ("working_set.cold_weight", "0.3", "0.5", &[("-1", "-1 is not between 0 and 1; 0.0 is used", "0.0")]),
         ("audit.half_life.decision", "365", "7", &[("0", "0 is not between 1 and 36500; 1 is used", "1")]),
         ("audit.half_life_notes", "180", "7", &[("0", "0 is not between 1 and 36500; 1 is used", "1")]),
         ("notes.enabled", "true", "false", FLAG),
@@ -332,6 +344,18 @@ fn what_weakens_the_users_settings_is_held_back_until_they_trust_it() {
             "inbox.keep_days",
             &[(DEFAULT, "29", true), (DEFAULT, "31", false), ("7", "7", false), ("7", "6", true)],
         ),
+        (
+            "working_set.protected",
+            &[
+                (DEFAULT, "\"docs/**\"", false),
+                ("\"docs/**\"", "\"docs/** *.lock\"", false),
+                ("\"docs/**\"", "\"\"", true),
+                ("\"docs/**\"", "\"*.lock\"", true),
+            ],
+        ),
+        ("working_set.untouched_turns", &[(DEFAULT, "4", true), (DEFAULT, "6", false)]),
+        ("working_set.hot_weight", &[(DEFAULT, "0.1", true), (DEFAULT, "0.3", false)]),
+        ("working_set.cold_weight", &[(DEFAULT, "0.4", true), (DEFAULT, "0.2", false)]),
         ("memory_root", &[(DEFAULT, "\".claude/memory/\"", false), (DEFAULT, "\"docs\"", true)]),
     ];
     for (key, rows) in table {

@@ -1,7 +1,7 @@
 //! The rules of the working set. Numbers are those of the contract's sections 3 and 4.
 
 use lorelane_core::working_set::{
-    AdviceFacts, HotnessFactors, TokenBudget, advice_weight, decide, effective_priority,
+    AdviceFacts, AdviceWeights, HotnessFactors, TokenBudget, advice_weight, decide,
 };
 
 // Section 3, number 2.
@@ -32,7 +32,7 @@ fn c5_advice_moves_a_priority_within_its_range() {
         (0.1, 0.0, 1.0, 0.0),
         (f64::NAN, 0.0, 0.0, 0.0),
     ] {
-        let moved = effective_priority(priority, hot, cold);
+        let moved = AdviceWeights::default().effective_priority(priority, hot, cold);
         assert!((moved - expected).abs() < 1e-9, "{priority} {hot} {cold}: {moved}");
     }
 }
@@ -72,6 +72,8 @@ fn c28_every_reason_code_has_its_case() {
         (AdviceFacts { is_pinned: true, ..cold }, Some(("overridden", Some("pinned")))),
         (AdviceFacts { is_pinned: true, ..hot }, Some(("honored", None))),
         (AdviceFacts { hot_age: Some(1), ..cold }, Some(("deferred", Some("conflict")))),
+        // Spec, section 3, no. 31.
+        (AdviceFacts { lacks_postmortem: true, ..cold }, Some(("deferred", Some("no_postmortem")))),
         (AdviceFacts { hot_age: Some(10), ..cold }, Some(("honored", None))),
         (AdviceFacts { cold_age: Some(10), ..cold }, Some(("deferred", Some("stale")))),
         (AdviceFacts { hot_age: Some(10), ..hot }, Some(("deferred", Some("stale")))),

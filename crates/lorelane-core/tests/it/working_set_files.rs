@@ -36,6 +36,9 @@ fn grown(end: &str) -> String {
     .join(end)
 }
 
+/// Recognises a fault.
+type IsFault = fn(&ManifestFault) -> bool;
+
 // Section 3, number 1.
 #[test]
 fn c1_all_dialects_of_a_working_set_are_read() {
@@ -95,7 +98,7 @@ fn c1_all_dialects_of_advice_are_read() {
 
 #[test]
 fn a_manifest_that_means_two_things_is_not_used() {
-    let table: [(&str, fn(&ManifestFault) -> bool); 12] = [
+    let table: [(&str, IsFault); 12] = [
         ("", |fault| *fault == ManifestFault::Empty),
         ("# only a comment\n", |fault| *fault == ManifestFault::Empty),
         ("files:\n\t- path: a\n", |fault| *fault == ManifestFault::Tab { line: 2 }),
@@ -176,6 +179,40 @@ fn entries_are_added_to_empty_missing_and_flow_lists() {
     }
     let without = SetManifest::without("focus:\n  - a.md  # keep\n  - b.md\n", "b.md").unwrap();
     assert_eq!(without, "focus:\n  - a.md  # keep\n");
+}
+
+// Adding 1,000 files parsed the whole manifest for each of them.
+#[test]
+fn many_entries_are_added_as_one_after_the_other() {
+    let entries = [
+        SetEntry { role: Some(Role::System), max_lines: Some(7), ..SetEntry::new("a.md", 0.9) },
+        SetEntry::new("new \"1\".md", 0.25),
+        SetEntry { truncate_strategy: Some(TruncateStrategy::Start), ..SetEntry::new("new: 2.md", 1.0) },
+        SetEntry::new("new-3.md", 0.0),
+        SetEntry::new("new: 2.md", 1.0),
+    ];
+    for text in [
+        "files: []\n",
+        "files:\n",
+        "protocol: x\n",
+        "files: [a.md]\n",
+        "files: [{path: a.md, priority: 0.5}]\n",
+        "files:\n- path: a.md\n  priority: 0.5\nother: 1\n",
+        "files:\r\n  - path: a.md\r\n    priority: 0.5\r\nother: 1\r\n",
+        "files:\n    - path: b.md # comment\n\n    # the end\nnotes: |\n  - path: \"new-3.md\"\n",
+        "focus:\n  - a.md\n",
+        &minimal_manifest(WorkingSetFile::Set, NOW),
+    ] {
+        let one_by_one = entries
+            .iter()
+            .fold(text.to_owned(), |text, entry| SetManifest::with_entry(&text, entry).unwrap());
+        let at_once = SetManifest::with_entries(text, &entries).unwrap();
+        assert_eq!(SetManifest::read(&at_once), SetManifest::read(&one_by_one), "{text:?} became\n{at_once}");
+        assert_eq!(SetManifest::with_entries(&at_once, &entries).as_ref(), Some(&at_once), "again");
+        if text.lines().all(|line| !line.starts_with("notes")) && !text.contains('\r') {
+            assert_eq!(at_once, one_by_one);
+        }
+    }
 }
 
 #[test]

@@ -71,7 +71,7 @@ struct CopilotHook {
 #[derive(Serialize)]
 struct McpServer<'p> {
     command: &'p str,
-    args: [&'static str; 1],
+    args: &'p [&'static str],
     #[serde(rename = "type", skip_serializing_if = "Option::is_none")]
     kind: Option<&'static str>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -82,7 +82,7 @@ struct McpServer<'p> {
 #[serde(tag = "type", rename = "local")]
 struct OpencodeServer<'p> {
     /// The program and its arguments.
-    command: [&'p str; 2],
+    command: Vec<&'p str>,
     enabled: bool,
 }
 
@@ -170,22 +170,30 @@ pub(super) fn folder(client: Client, env: &Env) -> Option<PathBuf> {
     }
 }
 
+/// How a client starts the MCP server.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct ServerCall<'p> {
+    pub(super) program: &'p str,
+    pub(super) args: &'p [&'static str],
+}
+
 /// Everything that a client gets. `own` is the folder for files of our own.
-pub(super) fn parts(client: Client, folder: &Path, own: &Path, program: &str) -> Vec<Installable> {
+pub(super) fn parts(client: Client, folder: &Path, own: &Path, call: ServerCall<'_>) -> Vec<Installable> {
+    let ServerCall { program, args } = call;
     match client {
-        Client::ClaudeCode => claude(folder, &own.join("claude-code"), program),
+        Client::ClaudeCode => claude(folder, &own.join("claude-code"), call),
         Client::Codex => vec![
             entries(folder.join("hooks.json"), grouped(client, CODEX, program, 1)),
-            entries(folder.join("config.toml"), server("mcp_servers", program)),
+            entries(folder.join("config.toml"), server("mcp_servers", call)),
         ],
         // Gemini counts in milliseconds.
         Client::Gemini => {
             let mut settings = grouped(client, GEMINI, program, 1000);
-            settings.extend(server("mcpServers", program));
+            settings.extend(server("mcpServers", call));
             vec![entries(folder.join("settings.json"), settings)]
         }
         Client::Copilot => {
-            let local = McpServer { kind: Some("local"), tools: Some(["*"]), ..McpServer::of(program) };
+            let local = McpServer { kind: Some("local"), tools: Some(["*"]), ..McpServer::of(call) };
             let server = member(&["mcpServers", SERVER], &local, Ownership::Says(program.to_owned()));
             vec![
                 entries(folder.join("hooks/lorelane.json"), copilot(program)),
@@ -197,31 +205,32 @@ pub(super) fn parts(client: Client, folder: &Path, own: &Path, program: &str) ->
                 "PROGRAM = \"lorelane\"",
                 &format!("PROGRAM = {}", json::to_string(program, JsonFormat::LINE)),
             );
-            let local = OpencodeServer { command: [program, "mcp"], enabled: true };
+            let command = std::iter::once(program).chain(args.iter().copied()).collect();
+            let local = OpencodeServer { command, enabled: true };
             let server = member(&["mcp", SERVER], &local, Ownership::Says(program.to_owned()));
             vec![
                 Installable::Whole { path: folder.join("plugins/lorelane.js"), text },
                 entries(folder.join("opencode.json"), vec![server]),
             ]
         }
-        Client::Cursor => vec![entries(folder.join("mcp.json"), server("mcpServers", program))],
+        Client::Cursor => vec![entries(folder.join("mcp.json"), server("mcpServers", call))],
         Client::Windsurf => {
-            vec![entries(folder.join("mcp_config.json"), server("mcpServers", program))]
+            vec![entries(folder.join("mcp_config.json"), server("mcpServers", call))]
         }
-        Client::Zed => vec![entries(folder.join("settings.json"), server("context_servers", program))],
+        Client::Zed => vec![entries(folder.join("settings.json"), server("context_servers", call))],
     }
 }
 
 const SERVER: &str = "lorelane";
 
 impl McpServer<'_> {
-    fn of(program: &str) -> McpServer<'_> {
-        McpServer { command: program, args: ["mcp"], kind: None, tools: None }
+    fn of(call: ServerCall<'_>) -> McpServer<'_> {
+        McpServer { command: call.program, args: call.args, kind: None, tools: None }
     }
 }
 
-fn server(key: &str, program: &str) -> Vec<OwnedEntry> {
-    vec![member(&[key, SERVER], &McpServer::of(program), Ownership::Says(program.to_owned()))]
+fn server(key: &str, call: ServerCall<'_>) -> Vec<OwnedEntry> {
+    vec![member(&[key, SERVER], &McpServer::of(call), Ownership::Says(call.program.to_owned()))]
 }
 
 fn entries(path: PathBuf, entries: Vec<OwnedEntry>) -> Installable {
@@ -273,7 +282,7 @@ fn copilot(program: &str) -> Vec<OwnedEntry> {
 }
 
 /// A marketplace of our own with the plugin in it, known to the client and enabled.
-fn claude(folder: &Path, market: &Path, program: &str) -> Vec<Installable> {
+fn claude(folder: &Path, market: &Path, call: ServerCall<'_>) -> Vec<Installable> {
     let place = market.to_string_lossy().into_owned();
     let source = MarketplaceSource { path: &place };
     let ours = || Ownership::Says(place.clone());
@@ -293,7 +302,7 @@ fn claude(folder: &Path, market: &Path, program: &str) -> Vec<Installable> {
         .iter()
         .map(|(path, text)| Installable::Whole {
             path: market.join(path),
-            text: plugin::with_program(path, text, program),
+            text: plugin::with_program(path, text, call),
         })
         .collect();
     parts.push(entries(

@@ -22,6 +22,7 @@ use crate::store::LOCK_DEADLINE;
 use lorelane_core::json::OwnedEntry;
 use plan::{spoiled, spoiler, text_of};
 use record::{InstalledFile, Record, digest};
+use serde::{Deserialize, Serialize};
 use std::path::{Path, PathBuf};
 
 pub use block::{BlockFile, BlockStep, KNOWLEDGE, RuleBlocks};
@@ -90,6 +91,24 @@ impl Client {
 pub enum SetupMode {
     Install,
     Remove,
+}
+
+/// What a user can ask for in addition.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum SetupExtra {
+    /// The MCP tools of the working set.
+    WorkingSet,
+}
+
+impl SetupExtra {
+    pub const ALL: [SetupExtra; 1] = [SetupExtra::WorkingSet];
+
+    pub fn name(self) -> &'static str {
+        match self {
+            SetupExtra::WorkingSet => "working-set",
+        }
+    }
 }
 
 /// A client found on this machine, and the folder or program that shows it.
@@ -305,7 +324,7 @@ impl Setup {
             }
             if !is_damaged
                 && same_file(&record.program, &self.program)
-                && self.plan(client, SetupMode::Install).is_ok_and(|plan| !plan.steps.is_empty())
+                && self.plan(client, SetupMode::Install, &[]).is_ok_and(|plan| !plan.steps.is_empty())
             {
                 found(format!("{name}: what `setup` installed is from another version of lorelane"));
             }
@@ -411,9 +430,11 @@ fn quoted(path: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::clients::Installable;
+    use super::clients::{Installable, ServerCall};
     use super::*;
     use lorelane_core::json::{self, Json, JsonFormat};
+
+    const CALL: ServerCall<'_> = ServerCall { program: "/bin/lorelane", args: &["mcp"] };
 
     #[test]
     fn a_file_that_a_client_passes_over_is_known() {
@@ -436,7 +457,7 @@ mod tests {
 
     #[test]
     fn codex_gets_the_server_as_a_table_and_loses_no_other_byte() {
-        let parts = clients::parts(Client::Codex, Path::new("/c"), Path::new("/own"), "/bin/lorelane");
+        let parts = clients::parts(Client::Codex, Path::new("/c"), Path::new("/own"), CALL);
         let [_, Installable::Entries { path, entries }] = parts.as_slice() else { panic!("{parts:?}") };
         assert_eq!(path, Path::new("/c/config.toml"));
         let ours = "[mcp_servers.lorelane]\ncommand = \"/bin/lorelane\"\nargs = [\"mcp\"]\n";
@@ -486,7 +507,7 @@ mod tests {
     // An inline table is as valid as any other, and was rejected (finding 19).
     #[test]
     fn a_server_goes_into_an_inline_table_and_out_again_to_the_byte() {
-        let parts = clients::parts(Client::Codex, Path::new("/c"), Path::new("/own"), "/bin/lorelane");
+        let parts = clients::parts(Client::Codex, Path::new("/c"), Path::new("/own"), CALL);
         let [_, Installable::Entries { path, entries }] = parts.as_slice() else { panic!("{parts:?}") };
         let ours = "lorelane = { command = \"/bin/lorelane\", args = [\"mcp\"] }";
         for (before, after) in [
@@ -547,7 +568,7 @@ mod tests {
                 r#"{"context_servers": {"lorelane": {"command": "/bin/lorelane", "args": ["mcp"]}}}"#,
             ),
         ] {
-            let parts = clients::parts(client, Path::new("/c"), Path::new("/own"), "/bin/lorelane");
+            let parts = clients::parts(client, Path::new("/c"), Path::new("/own"), CALL);
             let path = Path::new("/c").join(file);
             let entries = parts.iter().find_map(|part| match part {
                 Installable::Entries { path: own, entries } if *own == path => Some(entries),

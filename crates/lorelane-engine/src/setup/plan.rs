@@ -1,9 +1,9 @@
 //! Plans what `setup` changes, from each file as it was before, as we wrote it, and as it is now.
 
-use super::clients::{self, Installable};
+use super::clients::{self, Installable, ServerCall};
 use super::record::{InstalledFile, Record, digest};
 use super::settings::{self, SettingsFault};
-use super::{Client, FileStep, Setup, SetupError, SetupMode, SetupPlan};
+use super::{Client, FileStep, Setup, SetupError, SetupExtra, SetupMode, SetupPlan};
 use crate::disk::Disk;
 use lorelane_core::json::{EntryFault, Grammar, JsonDocument, NodeKind, OwnedEntry, Trace};
 use std::path::Path;
@@ -15,17 +15,21 @@ impl SetupPlan {
 }
 
 impl Setup {
-    /// Plans an installation or a removal. Changes nothing.
-    pub fn plan(&self, client: Client, aim: SetupMode) -> Result<SetupPlan, SetupError> {
-        let parts = self.parts(client)?;
+    /// Plans an installation or a removal. Changes nothing. What an earlier setup was asked for in addition stays.
+    pub fn plan(&self, client: Client, aim: SetupMode, with: &[SetupExtra]) -> Result<SetupPlan, SetupError> {
         let old = Record::read(&self.disk, &self.agents, client.name())?;
+        let mut wanted = old.as_ref().map(|old| old.with.clone()).unwrap_or_default();
+        wanted.extend(with);
+        wanted.sort_unstable();
+        wanted.dedup();
+        let parts = self.parts(client, &wanted)?;
         let mut plan = SetupPlan {
             client,
             aim,
             steps: Vec::new(),
             left: Vec::new(),
             warnings: Vec::new(),
-            record: Record { program: self.program.clone(), ..Record::default() },
+            record: Record { program: self.program.clone(), with: wanted, ..Record::default() },
             old,
         };
         for part in &parts {
@@ -36,9 +40,14 @@ impl Setup {
         Ok(plan)
     }
 
-    fn parts(&self, client: Client) -> Result<Vec<Installable>, SetupError> {
+    fn parts(&self, client: Client, with: &[SetupExtra]) -> Result<Vec<Installable>, SetupError> {
         let folder = clients::folder(client, &self.env).ok_or(SetupError::NoHome)?;
-        Ok(clients::parts(client, &folder, &self.agents, &self.program.to_string_lossy()))
+        let program = self.program.to_string_lossy();
+        let args: &[&str] = match with.contains(&SetupExtra::WorkingSet) {
+            true => &["mcp", "--profile", "agent,working-set"],
+            false => &["mcp"],
+        };
+        Ok(clients::parts(client, &folder, &self.agents, ServerCall { program: &program, args }))
     }
 
     fn plan_part(&self, plan: &mut SetupPlan, part: &Installable) -> Result<(), SetupError> {
@@ -61,7 +70,9 @@ impl Setup {
                 (None, _) => None,
             },
             (Installable::Entries { entries, .. }, SetupMode::Install) => {
-                let (after, keep) = install_entries(path, now.as_deref(), kept.as_ref(), entries)?;
+                let are_others = plan.old.as_ref().is_some_and(|old| old.with != plan.record.with);
+                let (after, keep) =
+                    install_entries(path, now.as_deref(), kept.as_ref(), entries, are_others)?;
                 plan.record.files.push(keep);
                 if let Some(spoiler) = now.as_deref().and_then(|now| spoiler(plan.client, path, now)) {
                     plan.warnings.push(spoiled(plan.client, path, spoiler));
@@ -206,14 +217,16 @@ fn is_ours(now: &[u8], text: &str) -> bool {
     now == text.as_bytes() || text_of(now).is_some_and(says_so)
 }
 
-/// Plans entries in a settings file. A file that has every entry stays as it is, wherever its user moved them.
+/// Plans entries in a settings file. A file that has every entry stays as it is, wherever its user moved them, unless
+/// other entries are asked for than before.
 fn install_entries(
     path: &Path,
     now: Option<&[u8]>,
     kept: Option<&InstalledFile>,
     entries: &[OwnedEntry],
+    are_others: bool,
 ) -> Result<(Option<Vec<u8>>, InstalledFile), SetupError> {
-    let held = now.and_then(text_of).is_some_and(|now| settings::holds(path, now, entries));
+    let held = !are_others && now.and_then(text_of).is_some_and(|now| settings::holds(path, now, entries));
     if let Some(kept) = kept.filter(|_| held) {
         return Ok((now.map(<[u8]>::to_vec), kept.clone()));
     }

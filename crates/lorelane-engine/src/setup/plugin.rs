@@ -3,7 +3,8 @@
 //! `plugin/` calls `lorelane` from the PATH. The installed files call the program that installed them by its full
 //! path, in the hooks and in every command line of a skill, a command or an agent.
 
-use lorelane_core::json::{Json, patch};
+use super::clients::ServerCall;
+use lorelane_core::json::{Json, JsonFormat, patch, to_string};
 
 macro_rules! carried {
     ($($path:literal),* $(,)?) => {
@@ -29,6 +30,7 @@ carried! {
     "plugin/commands/status.md",
     "plugin/hooks/hooks.json",
     "plugin/skills/memory-management/SKILL.md",
+    "plugin/skills/working-set/SKILL.md",
 }
 
 pub(super) const HOOKS: &str = "plugin/hooks/hooks.json";
@@ -37,8 +39,12 @@ const SERVERS: &str = "plugin/.mcp.json";
 /// The start of every command in the checked-in hooks.
 const FROM_PATH: &str = "command -v lorelane >/dev/null 2>&1 || exit 0; exec lorelane hook ";
 
+/// The arguments of the server in the checked-in file.
+const ARGS: &str = "[\"mcp\"]";
+
 /// A file's text with `lorelane` replaced by the program's full path.
-pub(super) fn with_program(path: &str, text: &str, program: &str) -> String {
+pub(super) fn with_program(path: &str, text: &str, call: ServerCall<'_>) -> String {
+    let program = call.program;
     if path == HOOKS {
         let mut hooks = Json::parse(text).expect("the plugin's hooks are JSON");
         hooks.map_texts(&mut |text| {
@@ -49,7 +55,8 @@ pub(super) fn with_program(path: &str, text: &str, program: &str) -> String {
     if path == SERVERS {
         let mut servers = Json::parse(text).expect("the plugin's servers are JSON");
         servers.map_texts(&mut |text| (text == "lorelane").then(|| program.to_owned()));
-        return patch(text, &servers).expect("the plugin's servers are JSON");
+        let text = patch(text, &servers).expect("the plugin's servers are JSON");
+        return text.replace(ARGS, &to_string(call.args, JsonFormat::LINE));
     }
     if path.ends_with(".md") {
         let quoted = super::quoted(program);
@@ -63,6 +70,8 @@ mod tests {
     use super::*;
     use std::collections::BTreeSet;
     use std::path::{Path, PathBuf};
+
+    const CALL: ServerCall<'_> = ServerCall { program: "/opt/my tools/lorelane", args: &["mcp"] };
 
     fn walk(folder: &Path, files: &mut BTreeSet<PathBuf>) {
         for entry in std::fs::read_dir(folder).unwrap() {
@@ -84,7 +93,7 @@ mod tests {
     #[test]
     fn what_is_installed_calls_the_program_by_its_path() {
         for (path, text) in FILES {
-            let installed = with_program(path, text, "/opt/my tools/lorelane");
+            let installed = with_program(path, text, CALL);
             for rest in
                 [" lorelane hook", "`lorelane ", "Bash(lorelane ", "command -v", "\"lorelane\", \"args\""]
             {
@@ -93,9 +102,12 @@ mod tests {
         }
         let hooks = FILES.iter().find(|(path, _)| *path == HOOKS).unwrap().1;
         let line = "[ -x '/opt/my tools/lorelane' ] || exit 0; exec '/opt/my tools/lorelane' hook stop --client claude-code";
-        assert!(with_program(HOOKS, hooks, "/opt/my tools/lorelane").contains(line));
+        assert!(with_program(HOOKS, hooks, CALL).contains(line));
         let servers = FILES.iter().find(|(path, _)| *path == SERVERS).unwrap().1;
         let line = r#""memory": { "command": "/opt/my tools/lorelane", "args": ["mcp"] }"#;
-        assert!(with_program(SERVERS, servers, "/opt/my tools/lorelane").contains(line));
+        assert!(with_program(SERVERS, servers, CALL).contains(line));
+        let more = ServerCall { args: &["mcp", "--profile", "agent,working-set"], ..CALL };
+        let line = r#""args": ["mcp", "--profile", "agent,working-set"] }"#;
+        assert!(with_program(SERVERS, servers, more).contains(line));
     }
 }

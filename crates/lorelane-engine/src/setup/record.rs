@@ -1,6 +1,6 @@
 //! The record of a setup: what was installed, so that exactly that can be removed again.
 
-use super::SetupError;
+use super::{SetupError, SetupExtra};
 use crate::config::write_plain;
 use crate::disk::Disk;
 use lorelane_core::digest::Revision;
@@ -14,6 +14,9 @@ use std::path::{Path, PathBuf};
 pub(super) struct Record {
     #[serde(serialize_with = "json::path_text")]
     pub program: PathBuf,
+    /// What the user asked for with `--with`.
+    #[serde(default, skip_serializing_if = "Vec::is_empty", deserialize_with = "lenient::items_if_list")]
+    pub with: Vec<SetupExtra>,
     pub files: Vec<InstalledFile>,
     /// Folders that were created for it, outermost first.
     #[serde(default, serialize_with = "write_folders", deserialize_with = "lenient::items_if_list")]

@@ -285,7 +285,7 @@ fn is_same_folder(one: &Path, other: &Path) -> bool {
 }
 
 /// Replaces a file atomically and syncs it.
-fn put(disk: &dyn Disk, path: &Path, bytes: &[u8]) -> io::Result<()> {
+pub(super) fn put(disk: &dyn Disk, path: &Path, bytes: &[u8]) -> io::Result<()> {
     let temporary = path.with_file_name(format!(".lorelane-{}.tmp", digits(disk.nonce())));
     let written = disk
         .create_new(&temporary, bytes, None)

@@ -20,6 +20,8 @@ const LANES: &str = "lanes";
 const DRAFTS: &str = "drafts";
 const CAPTURES: &str = "captures";
 const JOURNAL: &str = "journal";
+/// Says where a project's sessions are, if its user asked for a working set.
+pub(crate) const WORKING_SET_FILE: &str = "working-set.json";
 
 /// A folder in the user's state folder.
 #[derive(Clone, Debug)]
@@ -61,6 +63,11 @@ impl StateFolder {
             (!may_be_former || !is_former(&*project.disk, &own, &self.by_path)).then_some(own)
         });
         own.unwrap_or_else(|| self.by_path.clone())
+    }
+
+    /// Its path without a project id. What was written before there was one is there until a writer moves it.
+    pub(crate) fn path_without_id(&self) -> &Path {
+        &self.by_path
     }
 
     /// Its path for a writer: creates the project's id if needed, and moves what an older version left. For a

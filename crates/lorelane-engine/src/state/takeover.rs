@@ -3,8 +3,8 @@
 //! Each file is moved by itself: after a crash the next writer moves the rest. Two worktrees each had their own
 //! files, so a name may be taken: then lines are appended, and any other file gets a new name.
 
-use super::id::digits;
-use super::{CAPTURES, DRAFTS};
+use super::id::{digits, put};
+use super::{CAPTURES, DRAFTS, WORKING_SET_FILE};
 use crate::disk::{DirEntry, Disk, FileType, READ_MAX_BYTES};
 use std::io;
 use std::path::Path;
@@ -18,7 +18,16 @@ pub(super) fn project(disk: &dyn Disk, former: &Path, former_drafts: &Path, own:
     // Two processes at once would append the same lines, so the second leaves it to the first.
     let is_empty = kept.is_empty() && drafts.is_empty();
     let Some(Ok(Some(_lock))) = (!is_empty).then(|| disk.try_lock_dir(own)) else { return };
-    for name in kept.iter().filter(|name| *name != CAPTURES) {
+    // A project may be given its id, with its first memory, long after `ws init`.
+    let (choice, chosen) = (former.join(WORKING_SET_FILE), own.join(WORKING_SET_FILE));
+    if matches!(disk.stat(&chosen), Ok(None))
+        && let Ok(Some(bytes)) = disk.read_regular(&choice, READ_MAX_BYTES)
+        && put(disk, &chosen, &bytes).is_ok()
+    {
+        // Copied first: after a power cut, a rename from one folder to another may be in neither.
+        let _ = disk.remove_file(&choice);
+    }
+    for name in kept.iter().filter(|name| LINES.contains(&name.as_str())) {
         let _ = move_lines(disk, &former.join(name), &own.join(name));
     }
     let _ = move_files(disk, &former.join(CAPTURES), &own.join(CAPTURES));
@@ -31,7 +40,9 @@ pub(super) fn project(disk: &dyn Disk, former: &Path, former_drafts: &Path, own:
 pub(super) fn kept_by_project(disk: &dyn Disk, former: &Path) -> Vec<String> {
     let listed = disk.list(former).ok().flatten().unwrap_or_default();
     let names = listed.into_iter().map(|listed| listed.name);
-    names.filter(|name| name == CAPTURES || LINES.contains(&name.as_str())).collect()
+    let is_kept =
+        |name: &String| name == CAPTURES || name == WORKING_SET_FILE || LINES.contains(&name.as_str());
+    names.filter(is_kept).collect()
 }
 
 fn move_lines(disk: &dyn Disk, from: &Path, to: &Path) -> io::Result<()> {

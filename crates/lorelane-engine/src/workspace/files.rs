@@ -11,7 +11,7 @@ use crate::setup::{BlockFile, KNOWLEDGE, installed_git_hook};
 use crate::workspace::lane::Lane;
 use crate::workspace::open::auto::key_of;
 use crate::workspace::open::trust::TRUST_FOLDER;
-use crate::workspace::{LoadedMemory, MARKS_FILE, Workspace};
+use crate::workspace::{LoadedMemory, MARKS_FILE, WorkingSet, Workspace};
 use lorelane_core::lifecycle::Status;
 use lorelane_core::mark::{MARKS_FOLDER, Marks};
 use lorelane_core::memory::{Address, Category};
@@ -151,6 +151,7 @@ impl<'w> Files<'w> {
                 declared.push((auto.marks.join(MARKS_FILE), "marks of Claude Code's memories"));
             }
         }
+        declared.extend(WorkingSet::declared(self.workspace));
         if let Some(folders) = &self.workspace.folders {
             if let Some(auto) = &self.workspace.auto {
                 let key = key_of(&auto.root);

@@ -46,9 +46,10 @@ pub use recall::{
     Reminders, WhyReport, sort_newest_first,
 };
 pub use working_set::{
-    AddRequest, AdviceAnswer, AdviceRequest, AssembledContext, SessionOptions, SessionStart, SetChange,
-    SetFileStatus, StaleSummary, SummaryRequest, TurnTouches, WorkingSet, WorkingSetStatus, WrittenSummary,
-    open_for_working_set,
+    AddRequest, AdviceAnswer, AdviceRequest, AssembledContext, ClientSession, CollectRequest, GivenHandover,
+    RestoredFile, SessionContext, SessionOptions, SessionStart, SetChange, SetFileStatus, StaleSummary,
+    SummaryRequest, TurnSource, TurnTouches, WorkingSet, WorkingSetStatus, WrittenSummary,
+    open_for_working_set, open_if_working_set,
 };
 pub use write_guard::{
     AuditResult, ExternalWrites, PreviousMemory, ToolProject, audit_external_writes, guard, guard_by_name,

@@ -304,7 +304,7 @@ fn trust_is_recorded_with_the_values_that_it_covers() {
 
 fn installed(temp: &Temp, client: Client) -> Setup {
     let setup = Setup::new(&env(&temp.0), Path::new("/a'b\"c")).unwrap();
-    setup.carry_out(&setup.plan(client, SetupMode::Install).unwrap()).unwrap();
+    setup.carry_out(&setup.plan(client, SetupMode::Install, &[]).unwrap()).unwrap();
     setup
 }
 
@@ -478,7 +478,7 @@ fn a_setup_is_recorded_so_that_it_can_be_taken_back() {
 
     let read = |text: &str| {
         fs::write(&file, text).unwrap();
-        let removal = copilot.plan(Client::Copilot, SetupMode::Remove);
+        let removal = copilot.plan(Client::Copilot, SetupMode::Remove, &[]);
         let removed = |step: &FileStep| {
             let after = step.after.as_ref().map_or("none".into(), |after| String::from_utf8_lossy(after));
             format!("{}={}", step.path.file_name().unwrap().to_str().unwrap(), after.trim_end())
@@ -553,7 +553,7 @@ fn a_hook_is_timed_with_a_payload_in_the_words_of_its_client() {
     let project = temp.0.join("größe \"1\"");
     fs::create_dir(&project).unwrap();
     for client in [Client::Codex, Client::Copilot] {
-        setup.carry_out(&setup.plan(client, SetupMode::Install).unwrap()).unwrap();
+        setup.carry_out(&setup.plan(client, SetupMode::Install, &[]).unwrap()).unwrap();
     }
     setup.latency(&project, 1).unwrap();
     let payloads = fs::read_to_string(payloads).unwrap();

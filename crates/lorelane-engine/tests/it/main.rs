@@ -30,3 +30,4 @@ mod tiny_model;
 mod transcript;
 mod triage;
 mod typing;
+mod working_set_simulation;

@@ -5,7 +5,7 @@ use crate::view::{DiagnosisView, LatencyView};
 use clap::Args;
 use lorelane_core::text::one_line;
 use lorelane_engine::setup::RUNS;
-use lorelane_engine::workspace::{Diagnosis, Failure, Finding, Workspace};
+use lorelane_engine::workspace::{Diagnosis, Failure, Finding, WorkingSet, Workspace, open_for_working_set};
 use std::fmt::Write as _;
 
 /// Check the store for problems
@@ -38,7 +38,11 @@ pub(super) fn run(session: &Session<'_>, args: &DoctorArgs) -> CliResult {
             Err(none @ Failure::NoStore { .. }) => {
                 let (what, hint) = (none.to_string(), none.hint().into_owned());
                 let finding = Finding { check: "store", what, hint };
-                Diagnosis { findings: vec![finding], notes: Vec::new() }
+                let mut findings = vec![finding];
+                // A project may have a working set and no memories.
+                let bare = open_for_working_set(session.env, &session.env.cwd);
+                findings.extend(bare.map(|mut bare| WorkingSet::examine(&mut bare)).unwrap_or_default());
+                Diagnosis { findings, notes: Vec::new() }
             }
             Err(failure) => return Err(failure.into()),
         };

@@ -16,9 +16,9 @@ pub struct McpArgs {
     /// Allow an address that other machines can reach
     #[arg(long)]
     allow_remote: bool,
-    /// Tools to offer: agent, notes, api-memory or all
-    #[arg(long, value_name = "NAME", default_value = "agent")]
-    profile: String,
+    /// Tools to offer: agent, notes, api-memory, working-set or all; several with commas, or repeated
+    #[arg(long, value_name = "NAME", value_delimiter = ',', default_value = "agent")]
+    profile: Vec<String>,
 }
 
 /// Reached only when other options come before the command.

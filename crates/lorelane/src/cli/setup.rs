@@ -6,7 +6,8 @@ use crate::view::{AgentsView, ClientSetupView, GitHookView, NoRulesView, Removed
 use clap::Args;
 use lorelane_core::text::cut;
 use lorelane_engine::setup::{
-    self, Client, FileStep, GitHookStep, HookStrictness, NAME, Setup, SetupError, SetupMode, SetupPlan,
+    self, Client, FileStep, GitHookStep, HookStrictness, NAME, Setup, SetupError, SetupExtra, SetupMode,
+    SetupPlan,
 };
 use std::fmt::Write as _;
 
@@ -42,8 +43,17 @@ pub struct SetupArgs {
     /// For `git hook`: reject a commit that breaks a memory, instead of warning
     #[arg(long)]
     block: bool,
+    /// Also offer the tools of the working set to the agent: working-set. Later setups keep it, until --remove
+    #[arg(long, value_name = "NAME", value_delimiter = ',', value_parser = extra, conflicts_with = "remove")]
+    with: Vec<SetupExtra>,
     #[command(flatten)]
     change: ChangeArgs,
+}
+
+fn extra(text: &str) -> Result<SetupExtra, String> {
+    let names = || SetupExtra::ALL.map(SetupExtra::name).join(", ");
+    let known = SetupExtra::ALL.into_iter().find(|extra| extra.name() == text);
+    known.ok_or_else(|| format!("use one of {}", names()))
 }
 
 /// What was done for one client, or why not.
@@ -70,7 +80,7 @@ pub(super) fn run(session: &Session<'_>, args: &SetupArgs) -> CliResult {
     let did: Vec<SetupAction> = wanted
         .into_iter()
         .map(|client| {
-            let planned = agents.plan(client, aim);
+            let planned = agents.plan(client, aim, &args.with);
             let result = planned.and_then(|plan| {
                 if !args.change.dry_run {
                     agents.carry_out(&plan)?;

@@ -92,6 +92,28 @@ const STEPS: &[TourStep] = &[
     },
     TourStep { story: "", words: &["undo"] },
     TourStep {
+        story: "A working set (`lorelane ws init`): what stays in an agent's context. Agents advise, rules decide, the log says why.",
+        words: &[
+            "ws",
+            "add",
+            "memory:decision/use-jwt-for-service-auth",
+            "--because",
+            "the task is about it",
+        ],
+    },
+    TourStep {
+        story: "",
+        words: &[
+            "ws",
+            "advise",
+            "--cold",
+            "memory:decision/use-jwt-for-service-auth",
+            "--because",
+            "the task is done",
+        ],
+    },
+    TourStep { story: "", words: &["ws", "log", "--limit", "1"] },
+    TourStep {
         story: "Two active memories, and every file and folder that lorelane may write.",
         words: &["status"],
     },
@@ -110,21 +132,29 @@ pub(super) fn run() -> CliResult {
     std::fs::create_dir_all(project.join(".git")).map_err(|why| {
         CliError::usage(format!("cannot create {}: {why}", project.display()), "set TMPDIR")
     })?;
-    for step in STEPS {
-        if !step.story.is_empty() {
-            output::out(&format!("\n# {}\n", step.story));
-        }
-        output::out(&format!("$ lorelane {}\n", typed(step.words)));
+    let run_step = |words: &[&str]| {
         let ran = Command::new(&binary)
-            .args(step.words)
+            .args(words)
             .current_dir(&project)
             .env("HOME", scratch.0.join("home"))
             .env("LORELANE_HOME", scratch.0.join("home"))
             .stdin(Stdio::null())
             .output();
-        let output = ran.map_err(|why| {
+        let failed = |why: std::io::Error| {
             CliError::usage(format!("cannot run {}: {why}", binary.display()), FULL_PATH_HINT)
-        })?;
+        };
+        ran.map_err(failed)
+    };
+    for step in STEPS {
+        if !step.story.is_empty() {
+            output::out(&format!("\n# {}\n", step.story));
+        }
+        // Its list of new files is longer than all that the tour says about the working set.
+        if step.words.starts_with(&["ws", "add"]) {
+            run_step(&["ws", "init"])?;
+        }
+        output::out(&format!("$ lorelane {}\n", typed(step.words)));
+        let output = run_step(step.words)?;
         for stream in [&output.stdout, &output.stderr] {
             let text = String::from_utf8_lossy(stream).replace(&scratch.0.display().to_string(), "~");
             output::out(&text);

@@ -4,12 +4,13 @@
 //! late, a wall-clock limit would end hooks that have hardly begun, and a late reminder is better than none. The
 //! wall-clock limit only catches what hangs, such as a disk.
 
+use super::HookOutput;
 use super::payload::HookEvent;
 use lorelane_engine::env::{Env, Var};
 use lorelane_engine::hooklog;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{self, RecvTimeoutError, Sender};
+use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 /// Users do not wait for a reminder.
@@ -63,6 +64,8 @@ pub(super) struct Watch {
     /// Set by the side that ends the process: the work or the watchdog. Whoever sets it first wins.
     ending: Arc<AtomicBool>,
     payload: Sender<()>,
+    /// What is printed if the time is over before the work.
+    ready: Arc<Mutex<Option<HookOutput>>>,
 }
 
 impl Watch {
@@ -73,6 +76,8 @@ impl Watch {
         let ending = Arc::new(AtomicBool::new(false));
         let (payload, has_come) = mpsc::channel();
         let theirs = Arc::clone(&ending);
+        let ready = Arc::new(Mutex::new(None::<HookOutput>));
+        let printed = Arc::clone(&ready);
         let watch = move || {
             let why = match has_come.recv_timeout(limits.wall) {
                 Err(RecvTimeoutError::Timeout) => {
@@ -82,11 +87,21 @@ impl Watch {
             };
             if !theirs.swap(true, Ordering::AcqRel) {
                 hooklog::write(&env, &name, &why);
-                std::process::exit(0);
+                let output = printed.lock().ok().and_then(|mut ready| ready.take()).unwrap_or_default();
+                output.write();
+                std::process::exit(output.code.into());
             }
         };
         std::thread::Builder::new().stack_size(STACK_BYTES).spawn(watch)?;
-        Ok(Watch { ending, payload })
+        Ok(Watch { ending, payload, ready })
+    }
+
+    /// The answer is known, and what is left to do is bookkeeping: if the time is over before that ends, the answer is
+    /// printed all the same.
+    pub(super) fn answer_is_ready(&self, output: HookOutput) {
+        if let Ok(mut ready) = self.ready.lock() {
+            *ready = Some(output);
+        }
     }
 
     /// Starts the clock: the payload has arrived.

@@ -7,6 +7,7 @@ mod clients;
 mod deadline;
 mod handlers;
 mod payload;
+mod working_set;
 
 use clients::HookClient;
 use deadline::{Limits, Watch};
@@ -63,9 +64,15 @@ struct HookOutput {
 
 impl HookOutput {
     fn print(self) -> ExitCode {
-        let _ = std::io::stderr().write_all(self.err.as_bytes());
-        let _ = std::io::stdout().write_all(self.out.as_bytes());
+        self.write();
         ExitCode::from(self.code)
+    }
+
+    fn write(&self) {
+        let _ = std::io::stderr().write_all(self.err.as_bytes());
+        let mut out = std::io::stdout();
+        let _ = out.write_all(self.out.as_bytes());
+        let _ = out.flush();
     }
 }
 
@@ -104,8 +111,10 @@ fn answer(env: &Env, event: HookEvent, client: HookClient, watch: &Watch) -> Res
     watch.payload_came();
     let Some(payload) = payload else { return Err("the payload is not JSON".to_owned()) };
     let call = HookCall::read(env, event, client, &payload);
-    let answer = handlers::run(env, &call).map_err(|failure| failure.to_string())?;
-    Ok(client.render(event, answer.calling(env, client)))
+    let render = |answer: HookAnswer| client.render(event, answer.calling(env, client));
+    let ready = |answer: &HookAnswer| watch.answer_is_ready(render(answer.clone()));
+    let answer = handlers::run(env, &call, &ready).map_err(|failure| failure.to_string())?;
+    Ok(render(answer))
 }
 
 fn wanted(words: &[String]) -> Option<(HookEvent, HookClient)> {

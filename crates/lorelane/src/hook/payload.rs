@@ -1,10 +1,12 @@
 //! A client's payload, in one form for all clients.
 
 use super::clients::HookClient;
-use lorelane_core::conversation::without_fences;
+use lorelane_core::conversation::{TranscriptCall, without_fences};
 use lorelane_core::guard::ToolUse;
 use lorelane_core::json::Json;
 use lorelane_engine::env::Env;
+use lorelane_engine::hooklog;
+use lorelane_engine::workspace::Failure;
 use std::path::PathBuf;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -74,6 +76,10 @@ pub(super) struct Payload {
     pub(super) prompt: String,
     /// What the tool call of this event does to files.
     pub(super) tools: Vec<ToolUse>,
+    /// The tool call itself, of a client whose transcript cannot be read.
+    pub(super) calls: Vec<TranscriptCall>,
+    /// Why a session starts or ends.
+    pub(super) reason: String,
     /// What the command of this event printed, if it failed.
     pub(super) failure: Option<String>,
     /// Whether a stop hook already made this turn continue.
@@ -100,6 +106,15 @@ impl HookCall {
         facts.prompt = without_fences(&facts.prompt);
         let start = facts.cwd.clone().filter(|cwd| cwd.is_absolute()).unwrap_or_else(|| env.cwd.clone());
         HookCall { event, client, start, facts }
+    }
+
+    /// Client and event, as the hook log names them.
+    pub(super) fn name(&self) -> String {
+        format!("{} {}", self.client.name(), self.event.name())
+    }
+
+    pub(super) fn log(&self, env: &Env, failure: &Failure) {
+        hooklog::write(env, &self.name(), &failure.to_string());
     }
 }
 

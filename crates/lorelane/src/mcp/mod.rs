@@ -43,7 +43,7 @@ pub fn run(env: &Env, clock: fn() -> Timestamp, words: &[String]) -> ExitCode {
 
 fn serve(env: &Env, clock: fn() -> Timestamp, options: &Options) -> Result<(), StartError> {
     serve::run(async {
-        let server = Server::new(Arc::new(WorkspaceFactory::new(env, clock)), options.profile);
+        let server = Server::new(Arc::new(WorkspaceFactory::new(env, clock)), options.offer.clone());
         match &options.transport {
             Transport::Stdio => {
                 stdio::serve(server).await;

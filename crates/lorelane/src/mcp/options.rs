@@ -1,12 +1,12 @@
 //! The arguments of `lorelane mcp`. The clap parser in `cli` declares the same ones, for `--help`.
 
-use super::tools::{PROFILES, Profile};
+use super::tools::{PROFILES, Profile, ToolOffer};
 use crate::serve::StartError;
 
 #[derive(Debug)]
 pub(super) struct Options {
     pub(super) transport: Transport,
-    pub(super) profile: &'static Profile,
+    pub(super) offer: ToolOffer,
 }
 
 #[derive(Debug, PartialEq, Eq)]
@@ -21,7 +21,7 @@ pub(super) enum Transport {
 
 impl Options {
     pub(super) fn read(words: &[String]) -> Result<Options, StartError> {
-        let (mut http, mut remote, mut profile) = (None, false, &PROFILES[0]);
+        let (mut http, mut remote, mut profiles) = (None, false, Vec::new());
         let mut words = words.iter().map(String::as_str);
         while let Some(word) = words.next() {
             let (name, glued) = match word.split_once('=') {
@@ -34,7 +34,11 @@ impl Options {
             };
             match name {
                 "--http" => http = Some(value()?),
-                "--profile" => profile = known_profile(&value()?)?,
+                "--profile" => {
+                    for name in value()?.split(',') {
+                        profiles.push(known_profile(name.trim())?);
+                    }
+                }
                 "--allow-remote" if glued.is_none() => remote = true,
                 _ => return Err(usage(format!("unexpected argument '{word}'"))),
             }
@@ -44,7 +48,10 @@ impl Options {
             None if remote => return Err(usage("`--allow-remote` requires `--http`".to_owned())),
             None => Transport::Stdio,
         };
-        Ok(Options { transport, profile })
+        if profiles.is_empty() {
+            profiles.push(&PROFILES[0]);
+        }
+        Ok(Options { transport, offer: ToolOffer::of(&profiles) })
     }
 }
 
@@ -56,7 +63,7 @@ fn known_profile(name: &str) -> Result<&'static Profile, StartError> {
 }
 
 fn usage(what: String) -> StartError {
-    StartError::new(what, "write `lorelane mcp [--http ADDR] [--allow-remote] [--profile NAME]`")
+    StartError::new(what, "write `lorelane mcp [--http ADDR] [--allow-remote] [--profile NAME,…]`")
 }
 
 #[cfg(test)]
@@ -74,6 +81,7 @@ mod tests {
             ("--allow-remote", Err("`--allow-remote` requires `--http`")),
             ("--http", Err("`--http` needs a value")),
             ("--profile=none", Err("'none' is not a profile")),
+            ("--profile=agent,", Err("'' is not a profile")),
             ("--allow-remote=no", Err("unexpected argument '--allow-remote=no'")),
             ("serve", Err("unexpected argument 'serve'")),
         ] {
@@ -84,9 +92,17 @@ mod tests {
     }
 
     #[test]
-    fn the_agents_profile_is_the_one_that_nobody_names() {
-        for (words, expected) in [(vec![], "agent"), (vec!["--profile=notes".to_owned()], "notes")] {
-            assert_eq!(Options::read(&words).expect("options").profile.name, expected);
+    fn profiles_are_combined_and_the_agents_one_is_the_default() {
+        for (words, expected) in [
+            ("", vec!["agent"]),
+            ("--profile=notes", vec!["notes"]),
+            ("--profile agent,working-set", vec!["agent", "working-set"]),
+            ("--profile working-set --profile=agent,notes", vec!["working-set", "agent", "notes"]),
+            ("--profile agent,agent", vec!["agent"]),
+            ("--profile working-set,all,notes", vec!["all"]),
+        ] {
+            let words: Vec<String> = words.split_whitespace().map(str::to_owned).collect();
+            assert_eq!(Options::read(&words).expect("options").offer.names(), expected, "{words:?}");
         }
     }
 }

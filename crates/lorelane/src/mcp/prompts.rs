@@ -1,6 +1,6 @@
 //! Prompts that a user can pick by name in the client.
 
-use super::tools::Profile;
+use super::tools::ToolOffer;
 use lorelane_core::fence::inline;
 use lorelane_core::json::{Json, Object};
 
@@ -72,9 +72,9 @@ const PROMPTS: [Prompt; 4] = [
     },
 ];
 
-/// The prompts whose tools the profile has.
-pub(super) fn of(profile: &'static Profile) -> impl Iterator<Item = &'static Prompt> {
-    PROMPTS.iter().filter(|prompt| prompt.uses.iter().all(|tool| profile.find(tool).is_some()))
+/// The prompts whose tools are offered.
+pub(super) fn of(offer: &ToolOffer) -> impl Iterator<Item = &'static Prompt> {
+    PROMPTS.iter().filter(|prompt| prompt.uses.iter().all(|tool| offer.find(tool).is_some()))
 }
 
 impl Prompt {
@@ -97,14 +97,20 @@ impl Prompt {
 
 #[cfg(test)]
 mod tests {
+    use super::super::tools::Profile;
     use super::*;
 
     #[test]
     fn a_prompt_speaks_of_tools_that_are_offered() {
-        for (profile, count) in
-            [("agent", PROMPTS.len()), ("notes", 0), ("api-memory", 0), ("all", PROMPTS.len())]
-        {
-            assert_eq!(of(Profile::named(profile).expect("a profile")).count(), count, "{profile}");
+        for (profile, count) in [
+            ("agent", PROMPTS.len()),
+            ("notes", 0),
+            ("api-memory", 0),
+            ("working-set", 0),
+            ("all", PROMPTS.len()),
+        ] {
+            let offer = ToolOffer::of(&[Profile::named(profile).expect("a profile")]);
+            assert_eq!(of(&offer).count(), count, "{profile}");
         }
         for prompt in &PROMPTS {
             let named = |tool: &&&str| prompt.says.contains(**tool);

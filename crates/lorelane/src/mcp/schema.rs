@@ -39,6 +39,12 @@ pub(super) enum ArgumentType {
     Categories,
     /// Objects whose form another answer shows.
     Objects,
+    /// Objects with these members.
+    Items(&'static [Parameter]),
+    /// Why something is done: a text that is not blank.
+    Reason {
+        max: usize,
+    },
     /// The `content` of a record, with the fields of every category.
     Content,
 }
@@ -57,13 +63,44 @@ impl Parameter {
         Parameter { complaint: Some(complaint), ..self }
     }
 
-    fn fault(&self, value: &Json) -> Option<String> {
-        let expected = self.kind.fault(value)?;
-        Some(match self.complaint {
+    /// What is wrong with a value; `at` is what contains the parameter, as `hot[0].`.
+    fn faults(&self, at: &str, value: &Json) -> Vec<String> {
+        let Some(expected) = self.kind.fault(value) else { return self.faults_of_items(at, value) };
+        vec![match self.complaint {
             Some(complaint) => complaint(value),
-            None => format!("`{}` must be {expected}", self.name),
-        })
+            None => format!("{}`{at}{}` must be {expected}", self.kind.code(), self.name),
+        }]
     }
+
+    fn faults_of_items(&self, at: &str, value: &Json) -> Vec<String> {
+        let (ArgumentType::Items(members), Some(items)) = (self.kind, value.as_list()) else {
+            return Vec::new();
+        };
+        let objects = items.iter().filter_map(Json::as_object).enumerate();
+        let of_item = |(number, item)| faults(members, &format!("{at}{}[{number}].", self.name), item);
+        objects.flat_map(of_item).collect()
+    }
+
+    fn missing(&self, at: &str) -> String {
+        format!("{}`{at}{}` is missing: {}", self.kind.code(), self.name, self.about)
+    }
+}
+
+/// Everything that is wrong with the members of an object. Null counts as absent.
+fn faults(parameters: &[Parameter], at: &str, sent: &Object) -> Vec<String> {
+    let mut faults = Vec::new();
+    for parameter in parameters {
+        match sent.get(parameter.name).filter(|value| **value != Json::Null) {
+            Some(value) => faults.extend(parameter.faults(at, value)),
+            None if parameter.required => faults.push(parameter.missing(at)),
+            None => {}
+        }
+    }
+    let known: Vec<&str> = parameters.iter().map(|parameter| parameter.name).collect();
+    for (name, _) in sent.iter().filter(|(name, _)| !known.contains(name)) {
+        faults.push(format!("`{at}{name}` is not a parameter: expected {}", known.join(", ")));
+    }
+    faults
 }
 
 /// A JSON Schema.
@@ -90,7 +127,7 @@ pub(super) struct Schema {
     description: Option<String>,
 }
 
-/// The input schema of a tool with these parameters.
+/// The schema of an object with these members: the input of a tool, or an item of a list in it.
 pub(super) fn input(parameters: &[Parameter]) -> Schema {
     let properties = parameters.iter().map(|parameter| {
         let about = match parameter.kind {
@@ -137,10 +174,15 @@ fn within(type_name: &'static str, min: u64, max: u64) -> Schema {
 }
 
 impl ArgumentType {
+    /// The protocol's name of the error, before the message.
+    fn code(self) -> &'static str {
+        if matches!(self, ArgumentType::Reason { .. }) { "MISSING_WHY: " } else { "" }
+    }
+
     fn schema(self) -> Schema {
         match self {
             // No `maxLength`: no model counts characters, and the keyword costs tokens. `fault` checks the length.
-            ArgumentType::Text { .. } => of_type("string"),
+            ArgumentType::Text { .. } | ArgumentType::Reason { .. } => of_type("string"),
             ArgumentType::Category => one_of(Category::ALL.map(Category::name)),
             ArgumentType::Choice(names) => one_of(names.iter().copied()),
             ArgumentType::Choices(names) => list_of(one_of(names.iter().copied())),
@@ -151,6 +193,7 @@ impl ArgumentType {
             ArgumentType::Numbers => list_of(of_type("integer")),
             ArgumentType::Categories => list_of(one_of(Category::ALL.map(Category::name))),
             ArgumentType::Objects => list_of(of_type("object")),
+            ArgumentType::Items(members) => list_of(input(members)),
             ArgumentType::Content => content(),
         }
     }
@@ -185,8 +228,12 @@ impl ArgumentType {
             }
             ArgumentType::Numbers => (every(value, whole), "a list of whole numbers".to_owned()),
             ArgumentType::Categories => (every(value, category), format!("a list of some of {}", names())),
-            ArgumentType::Objects => {
+            ArgumentType::Objects | ArgumentType::Items(_) => {
                 (every(value, |item| item.as_object().is_some()), "a list of objects".to_owned())
+            }
+            ArgumentType::Reason { max } => {
+                let is_reason = |text: &str| !text.trim().is_empty() && text.chars().nth(max).is_none();
+                (value.as_text().is_some_and(is_reason), format!("a reason of at most {max} characters"))
             }
             ArgumentType::Content => (value.as_object().is_some(), "an object".to_owned()),
         };
@@ -244,23 +291,9 @@ fn in_content(field: &DraftField) -> &str {
 pub(super) struct Arguments(Object);
 
 impl Arguments {
-    /// Collects all errors, so that a model can fix its call in one go. Null counts as absent.
+    /// Collects all errors, so that a model can fix its call in one go.
     pub(super) fn read(parameters: &[Parameter], sent: Object) -> Result<Arguments, Vec<String>> {
-        let given = |name: &str| sent.get(name).filter(|value| **value != Json::Null);
-        let mut faults = Vec::new();
-        for parameter in parameters {
-            match given(parameter.name) {
-                Some(value) => faults.extend(parameter.fault(value)),
-                None if parameter.required => {
-                    faults.push(format!("`{}` is missing: {}", parameter.name, parameter.about));
-                }
-                None => {}
-            }
-        }
-        let known: Vec<&str> = parameters.iter().map(|parameter| parameter.name).collect();
-        for (name, _) in sent.iter().filter(|(name, _)| !known.contains(name)) {
-            faults.push(format!("`{name}` is not a parameter: expected {}", known.join(", ")));
-        }
+        let faults = faults(parameters, "", &sent);
         if faults.is_empty() { Ok(Arguments(sent)) } else { Err(faults) }
     }
 
@@ -280,6 +313,17 @@ impl Arguments {
 
     pub(super) fn flag(&self, name: &str) -> bool {
         self.get(name).and_then(Json::as_bool).unwrap_or_default()
+    }
+
+    /// A flag that is set unless somebody says otherwise.
+    pub(super) fn flag_or_set(&self, name: &str) -> bool {
+        self.get(name).and_then(Json::as_bool).unwrap_or(true)
+    }
+
+    /// The objects of a list.
+    pub(super) fn items(&self, name: &str) -> Vec<Arguments> {
+        let items = self.get(name).and_then(Json::as_list).unwrap_or_default();
+        items.iter().filter_map(Json::as_object).cloned().map(Arguments).collect()
     }
 
     pub(super) fn whole(&self, name: &str) -> Option<usize> {

@@ -3,7 +3,7 @@
 use super::answer::{ToolAnswer, ToolError};
 use super::log::ClientLog;
 use super::resources::{self, ResourceError};
-use super::tools::{ErrorFormat, Profile, Tool, ToolEffect, ToolProgress};
+use super::tools::{ErrorFormat, Tool, ToolEffect, ToolOffer, ToolProgress};
 use super::{bridge, prompts};
 use crate::serve::{self, WatchEvent, WatchWarning, WorkspaceFactory};
 use lorelane_core::fence;
@@ -36,7 +36,7 @@ const SUBSCRIPTIONS_MAX: usize = 1000;
 #[derive(Debug)]
 pub(super) struct Server {
     factory: Arc<WorkspaceFactory>,
-    profile: &'static Profile,
+    offer: ToolOffer,
     changes: Sender<Arc<WatchEvent>>,
     /// The resources that this client subscribed to.
     subscribed: Arc<Mutex<BTreeSet<String>>>,
@@ -46,17 +46,17 @@ pub(super) struct Server {
 }
 
 impl Server {
-    pub(super) fn new(factory: Arc<WorkspaceFactory>, profile: &'static Profile) -> Server {
+    pub(super) fn new(factory: Arc<WorkspaceFactory>, offer: ToolOffer) -> Server {
         let changes = serve::follow_files(&factory);
         let (subscribed, log, gone) = Default::default();
-        Server { factory, profile, changes, subscribed, log, gone }
+        Server { factory, offer, changes, subscribed, log, gone }
     }
 
     /// A server for another connection: the same project, its own subscriptions.
     pub(super) fn for_another(&self) -> Server {
         Server {
             factory: Arc::clone(&self.factory),
-            profile: self.profile,
+            offer: self.offer.clone(),
             changes: self.changes.clone(),
             subscribed: Arc::default(),
             log: ClientLog::default(),
@@ -100,7 +100,7 @@ impl ServerHandler for Server {
             .enable_logging()
             .build();
         let own = Implementation::new("lorelane", env!("CARGO_PKG_VERSION")).with_title("lorelane memory");
-        ServerConfig::new(capabilities).with_server_info(own).with_instructions(self.profile.instructions)
+        ServerConfig::new(capabilities).with_server_info(own).with_instructions(self.offer.instructions())
     }
 
     /// The newest protocol has no logging capability.
@@ -128,7 +128,7 @@ impl ServerHandler for Server {
         _: RequestContext<RoleServer>,
     ) -> Result<ListToolsResult, ErrorData> {
         only_page(request)?;
-        Ok(ListToolsResult::with_all_items(self.profile.tools().map(described).collect()))
+        Ok(ListToolsResult::with_all_items(self.offer.tools().map(described).collect()))
     }
 
     async fn call_tool(
@@ -136,9 +136,9 @@ impl ServerHandler for Server {
         request: CallToolRequestParams,
         context: RequestContext<RoleServer>,
     ) -> Result<CallToolResponse, ErrorData> {
-        let Some((tool, tools)) = self.profile.find(&request.name) else {
+        let Some((tool, tools)) = self.offer.find(&request.name) else {
             // A tool error, not a protocol error: clients show a model only results, and it can fix what it reads.
-            let known: Vec<&str> = self.profile.tools().map(|tool| tool.name).collect();
+            let known: Vec<&str> = self.offer.tools().map(|tool| tool.name).collect();
             let what = format!("there is no tool `{}`", request.name);
             let unknown = ToolError::new(what, format!("call one of {}", known.join(", ")));
             return Ok(failed(&unknown, ErrorFormat::Plain).into());
@@ -236,7 +236,7 @@ impl ServerHandler for Server {
         _: RequestContext<RoleServer>,
     ) -> Result<ListPromptsResult, ErrorData> {
         only_page(request)?;
-        let prompts = prompts::of(self.profile).map(|prompt| {
+        let prompts = prompts::of(&self.offer).map(|prompt| {
             let takes = prompt.takes.iter().map(|argument| {
                 PromptArgument::new(argument.name)
                     .with_description(argument.about)
@@ -252,7 +252,7 @@ impl ServerHandler for Server {
         request: GetPromptRequestParams,
         _: RequestContext<RoleServer>,
     ) -> Result<GetPromptResponse, ErrorData> {
-        let named = prompts::of(self.profile).find(|prompt| prompt.name == request.name);
+        let named = prompts::of(&self.offer).find(|prompt| prompt.name == request.name);
         let Some(prompt) = named else {
             return Err(ErrorData::invalid_params(format!("there is no prompt `{}`", request.name), None));
         };

@@ -4,7 +4,7 @@ use lorelane_core::time::Timestamp;
 use lorelane_engine::env::{Env, Var};
 use lorelane_engine::index;
 use lorelane_engine::model::Embedder;
-use lorelane_engine::workspace::{Failure, Workspace};
+use lorelane_engine::workspace::{Failure, Workspace, open_for_working_set};
 use std::sync::{Arc, PoisonError, RwLock};
 
 #[derive(Debug)]
@@ -27,10 +27,19 @@ impl WorkspaceFactory {
     /// last one. Only index connections are reused. With 10,000 memories, opening and reading one takes 0.4 ms of
     /// CPU time.
     pub(crate) fn open(&self) -> Result<Workspace, Failure> {
-        let now = if self.env.var(Var::LorelaneNow).is_some() { self.env.now } else { (self.clock)() };
-        let mut workspace = Workspace::open(&Env { now, ..self.env.clone() }, &self.env.cwd)?;
+        let mut workspace = Workspace::open(&self.env_now(), &self.env.cwd)?;
         self.model().into_iter().for_each(|model| workspace.recall().set_reranker(model));
         Ok(workspace)
+    }
+
+    /// Opens the project for its working set; it needs no memories.
+    pub(crate) fn open_for_working_set(&self) -> Result<Workspace, Failure> {
+        open_for_working_set(&self.env_now(), &self.env.cwd)
+    }
+
+    fn env_now(&self) -> Env {
+        let now = if self.env.var(Var::LorelaneNow).is_some() { self.env.now } else { (self.clock)() };
+        Env { now, ..self.env.clone() }
     }
 
     pub(crate) fn env(&self) -> &Env {

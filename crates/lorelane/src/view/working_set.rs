@@ -1,9 +1,12 @@
 //! The working set.
 
 use super::path_text;
-use lorelane_core::working_set::{AdviceDecision, ChainFault, MemoryAction, SessionEvent, TokenBudget};
+use lorelane_core::working_set::{
+    AdviceDecision, ChainFault, GcReport, MemoryAction, SessionEvent, TokenBudget,
+};
 use lorelane_engine::workspace::{
-    AdviceAnswer, AssembledContext, SessionStart, SetChange, SetFileStatus, WorkingSetStatus,
+    AdviceAnswer, AssembledContext, RestoredFile, SessionStart, SetChange, SetFileStatus, WorkingSetStatus,
+    WrittenSummary,
 };
 use serde::Serialize;
 
@@ -21,6 +24,20 @@ impl SessionStartView {
             folder: path_text(&start.folder),
             made: start.made.iter().map(|path| path_text(path)).collect(),
         }
+    }
+}
+
+#[derive(Debug, Serialize)]
+pub struct HandoverView<'h> {
+    /// The file, if it was written now.
+    written: Option<String>,
+    /// What waits for the next session.
+    text: Option<&'h str>,
+}
+
+impl<'h> HandoverView<'h> {
+    pub fn of(written: Option<&std::path::Path>, text: Option<&'h str>) -> HandoverView<'h> {
+        HandoverView { written: written.map(path_text), text }
     }
 }
 
@@ -58,6 +75,16 @@ pub struct WorkingSetStatusView<'s> {
     events: u64,
     budget: BudgetView,
     files: Vec<SetFileView<'s>>,
+    /// Summaries that are gone or older than their sources.
+    stale_summaries: Vec<StaleSummaryView<'s>>,
+}
+
+#[derive(Debug, Serialize)]
+struct StaleSummaryView<'s> {
+    path: &'s str,
+    sources: &'s [String],
+    changed: &'s [String],
+    missing: bool,
 }
 
 #[derive(Debug, Serialize)]
@@ -75,6 +102,8 @@ struct SetFileView<'s> {
     decision: Option<DecisionView>,
     summary: Option<&'s str>,
     summary_stale: bool,
+    /// Whether it is so long that it should have one.
+    summary_offered: bool,
     problem: Option<&'s str>,
 }
 
@@ -120,6 +149,16 @@ impl<'s> WorkingSetStatusView<'s> {
             events: status.events,
             budget: BudgetView::of(&status.budget, status.used),
             files: status.files.iter().map(|file| SetFileView::of(file, status)).collect(),
+            stale_summaries: status
+                .stale_summaries
+                .iter()
+                .map(|summary| StaleSummaryView {
+                    path: &summary.path,
+                    sources: &summary.sources,
+                    changed: &summary.changed,
+                    missing: summary.is_missing,
+                })
+                .collect(),
         }
     }
 }
@@ -149,6 +188,7 @@ impl<'s> SetFileView<'s> {
             decision: file.decision.map(DecisionView::of),
             summary: file.file.summary.as_deref(),
             summary_stale: file.is_summary_stale,
+            summary_offered: file.wants_summary(),
             problem: file.problem.as_deref(),
         }
     }
@@ -172,11 +212,82 @@ impl<'c> SetChangeView<'c> {
 pub struct AdviceAnswerView<'a> {
     memory_actions: &'a [MemoryAction],
     warnings: &'a [String],
+    #[serde(skip_serializing_if = "Option::is_none")]
+    gc_report: Option<&'a GcReport>,
 }
 
 impl<'a> AdviceAnswerView<'a> {
     pub fn of(answer: &'a AdviceAnswer) -> AdviceAnswerView<'a> {
-        AdviceAnswerView { memory_actions: &answer.memory_actions, warnings: &answer.warnings }
+        let AdviceAnswer { memory_actions, warnings, gc } = answer;
+        AdviceAnswerView { memory_actions, warnings, gc_report: gc.as_ref() }
+    }
+}
+
+#[derive(Debug, Serialize)]
+pub struct GcReportView<'r> {
+    dry_run: bool,
+    gc_report: &'r GcReport,
+}
+
+impl<'r> GcReportView<'r> {
+    pub fn of(gc_report: &'r GcReport, dry_run: bool) -> GcReportView<'r> {
+        GcReportView { dry_run, gc_report }
+    }
+}
+
+#[derive(Debug, Serialize)]
+pub struct SummariesView<'s> {
+    summaries: Vec<WrittenSummaryView<'s>>,
+}
+
+impl<'s> SummariesView<'s> {
+    pub fn of(written: &'s [WrittenSummary]) -> SummariesView<'s> {
+        let summaries = written.iter().map(|summary| WrittenSummaryView::of(summary, &[]));
+        SummariesView { summaries: summaries.collect() }
+    }
+}
+
+#[derive(Debug, Serialize)]
+pub struct RestoredFileView<'r> {
+    path: &'r str,
+    from_archive: bool,
+    earlier_bytes: Option<&'r str>,
+}
+
+impl<'r> RestoredFileView<'r> {
+    pub fn of(restored: &'r RestoredFile) -> RestoredFileView<'r> {
+        RestoredFileView {
+            path: &restored.path,
+            from_archive: restored.from_archive,
+            earlier_bytes: restored.earlier_bytes.as_deref(),
+        }
+    }
+}
+
+/// A summary that was written.
+#[derive(Debug, Serialize)]
+pub struct WrittenSummaryView<'w> {
+    path: &'w str,
+    summary_of: &'w [String],
+    style: &'static str,
+    generator: &'static str,
+    tokens_before: u64,
+    tokens_after: u64,
+    #[serde(skip_serializing_if = "<[String]>::is_empty")]
+    warnings: &'w [String],
+}
+
+impl<'w> WrittenSummaryView<'w> {
+    pub fn of(written: &'w WrittenSummary, warnings: &'w [String]) -> WrittenSummaryView<'w> {
+        WrittenSummaryView {
+            path: &written.path,
+            summary_of: &written.sources,
+            style: written.style.name(),
+            generator: written.generator.name(),
+            tokens_before: written.tokens_before,
+            tokens_after: written.tokens_after,
+            warnings,
+        }
     }
 }
 

@@ -178,7 +178,7 @@ fn why_shows_what_came_with_a_tool() {
     let scratch = project(&[SCHEMA]);
     scratch.edits("a", "db/schema.sql");
     let expected = "2026-03-01T12:00:00Z claude-code, tool, session a\nTool: edit db/schema.sql\n\
-                    Shown (68 tokens):\n  constraint/schema-changes-need-a-migration (it names db/schema.sql)\n";
+                    Shown (69 tokens):\n  constraint/schema-changes-need-a-migration (it names db/schema.sql)\n";
     assert_eq!(scratch.lorelane("why").expect(0).out, expected);
     let why = scratch.lorelane("why schema-changes-need-a-migration").expect(0).out;
     assert!(

@@ -114,9 +114,9 @@ fn auto_status_shows_what_the_client_loses() {
 
         MEMORY.md  203 lines, 6.5 KB, cut off at line 201
         limits     200 lines, 24.4 KB
-        loaded       1736 tokens  loaded at every session start
-        on demand      51 tokens  3 topic files
-        lost           70 tokens  3 entries after the cut
+        loaded       2903 tokens  loaded at every session start
+        on demand      38 tokens  3 topic files
+        lost           47 tokens  3 entries after the cut
 
         Lost entries (Claude Code does not see them): 3
            202  zebra.md  Long

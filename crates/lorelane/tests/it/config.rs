@@ -52,6 +52,10 @@ const KEYS: &[&str] = &[
     "notes.storage",
     "notes.recency_days",
     "notes.recency_factor",
+    "working_set.protected",
+    "working_set.untouched_turns",
+    "working_set.hot_weight",
+    "working_set.cold_weight",
 ];
 
 #[test]

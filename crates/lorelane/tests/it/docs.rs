@@ -94,9 +94,10 @@ fn every_command_line_in_the_documents_can_be_typed() {
             seen += 1;
             let words = words(rest);
             let command = words.iter().find(|word| !word.starts_with('-')).cloned().unwrap_or_default();
+            let command = if command == "ws" { "working-set".to_owned() } else { command };
             assert!(named.contains(&command), "{name}: there is no command `{command}`: {line}");
             let path: Vec<String> = match command.as_str() {
-                "auto" | "config" | "compat" | "consolidate" | "model" | "notes" => {
+                "auto" | "config" | "compat" | "consolidate" | "model" | "notes" | "working-set" => {
                     words.iter().take(2).cloned().collect()
                 }
                 "inbox" if words.get(1).is_some_and(|word| INBOX.contains(&word.as_str())) => {
@@ -224,6 +225,7 @@ fn the_folders_are_those_that_status_lists() {
     let scratch = Scratch::new("folders");
     scratch.run(&["init"]);
     scratch.run(&["create", "notes/a", "--text", "A note."]);
+    scratch.run(&["ws", "init"]);
     let status = Json::parse(&scratch.run(&["status", "--json"])).unwrap();
     let folders = status.at("folders").unwrap().as_list().unwrap();
     let listed: BTreeSet<String> = folders
@@ -280,6 +282,64 @@ fn the_page_of_decisions_says_what_the_records_say() {
     let page = xtask::decisions::page(Path::new(env!("CARGO_BIN_EXE_lorelane"))).unwrap();
     let written = document(xtask::decisions::PAGE);
     assert!(page == written, "run `cargo xtask decisions`: {} differs", xtask::decisions::PAGE);
+}
+
+// What the page prints is what the program prints.
+#[test]
+fn the_example_of_the_working_set_is_what_happens() {
+    let page = document("docs/working-set.md");
+    let example = &sections(&page, "## ")["A worked example"];
+    let scratch = Scratch::new("working-set");
+    fs::create_dir(scratch.project().join("src")).unwrap();
+    let function = "fn parse(text: &str) -> Tree {\n    todo!()\n}\n";
+    fs::write(scratch.project().join("src/parser.rs"), function.repeat(40)).unwrap();
+    let units: String = (0..900).map(|unit| format!("   Compiling unit-{unit} v0.1.0\n")).collect();
+    let log = format!("{units}error: expected `;` in src/parser.rs:41\nwarning: build failed\n");
+    fs::write(scratch.project().join("build.log"), log).unwrap();
+    let here = format!("{}/", scratch.project().display());
+    let (mut shown, mut said, mut within) = (String::new(), String::new(), false);
+    for line in example.lines() {
+        if line.starts_with("```") {
+            within = !within;
+        } else if within {
+            shown.push_str(&format!("{}\n", line.trim_end()));
+            if let Some(typed) = line.strip_prefix("$ lorelane ") {
+                let words = words(typed);
+                let output = scratch.run(&words.iter().map(String::as_str).collect::<Vec<_>>());
+                let output: String = output.lines().map(|line| format!("{}\n", line.trim_end())).collect();
+                said.push_str(&format!("{line}\n{}", output.replace(&here, "")));
+            }
+        }
+    }
+    assert_eq!(shown, said);
+    assert!(shown.matches("$ lorelane ").count() >= 9, "{shown}");
+}
+
+#[test]
+fn every_decision_about_advice_is_documented() {
+    use lorelane_core::working_set::{AdviceDecision, DeferReason, OverrideReason, PromoteReason};
+    let defer = [
+        DeferReason::Conflict,
+        DeferReason::Stale,
+        DeferReason::TouchedRecently,
+        DeferReason::UnsavedChanges,
+        DeferReason::NoPostmortem,
+        DeferReason::PendingSummary,
+    ];
+    let mut decisions = vec![AdviceDecision::Honored];
+    decisions.extend(defer.map(AdviceDecision::Deferred));
+    decisions.extend([OverrideReason::Protected, OverrideReason::Pinned].map(AdviceDecision::Overridden));
+    decisions.extend([PromoteReason::UserMention, PromoteReason::Touches].map(AdviceDecision::PromotedToHot));
+    let cell = |text: &str| if text.is_empty() { String::new() } else { format!("`{text}`") };
+    let known: BTreeSet<(String, String)> = decisions
+        .iter()
+        .map(|decision| (cell(decision.action_taken()), cell(decision.reason().unwrap_or_default())))
+        .collect();
+    let page = document("docs/working-set.md");
+    let rows = table(&sections(&page, "## ")["Advice and decisions"]);
+    let rows = rows.iter().filter(|row| row.len() == 3);
+    let documented: BTreeSet<(String, String)> = rows.map(|row| (row[0].clone(), row[1].clone())).collect();
+    assert_eq!(documented, known);
 }
 
 /// A project and a home of their own, gone when the test ends.
@@ -514,12 +574,28 @@ fn paths_of(command: &str) -> Vec<Vec<String>> {
         "notes" => &["move"],
         "auto" => &["status", "tidy"],
         "inbox" => &INBOX,
+        "working-set" => &WORKING_SET,
         "compat" => &["memory_write", "memory_candidate", "memory_index", "memory_triage"],
         _ => return vec![vec![command.to_owned()]],
     };
     let own = (command == "inbox").then(|| vec![command.to_owned()]);
     own.into_iter().chain(below.iter().map(|word| vec![command.to_owned(), (*word).to_owned()])).collect()
 }
+
+const WORKING_SET: [&str; 12] = [
+    "init",
+    "status",
+    "add",
+    "remove",
+    "touch",
+    "advise",
+    "assemble",
+    "summarize",
+    "gc",
+    "restore",
+    "handover",
+    "log",
+];
 
 /// What `inbox` can be followed by; it can also stand alone.
 const INBOX: [&str; 3] = ["accept", "reject", "drop"];

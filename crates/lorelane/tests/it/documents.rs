@@ -153,11 +153,11 @@ fn commands_print_the_fields_that_machines_know() {
         audit --deep
             {v number, head null, tokens number, distribution {fresh number, aging number, review number, stale number}, memories [{address text, kind text, title text, path text, score number, band text, tokens number, age {score number, days number, half_life_days number, source text, since text}, claim_score number, reasons [], claims [{kind text, text text, lines [number], verdict text, moved_to null, evidence {why text, unchecked bool}}]}]}
         audit --all-projects
-            {v number, head null, tokens number, distribution {fresh number, aging number, review number, stale number}, memories []}
+            {v number, head null, tokens number, distribution {fresh number, aging number, review number, stale number}, memories [{project text, address text, kind text, title text, path text, score number, band text, tokens number, age {score number, days number, half_life_days number, source text, since text}, claim_score number, reasons [], claims [{kind text, text text, lines [number], verdict text, moved_to null, evidence {why text, unchecked bool}}]}]}
         prune
             {v number, memories []}
         dashboard
-            {v number, memories number, distribution {fresh number, aging number, review number, stale number}, tokens {loaded number, on_demand number, lost number, lost_entries number}, projects [], agents [], orphans [], worst [], unreadable []}
+            {v number, memories number, distribution {fresh number, aging number, review number, stale number}, tokens {loaded number, on_demand number, lost number, lost_entries number}, projects [{name text, root text, folder null, memories number, distribution {fresh number, aging number, review number, stale number}, tokens {loaded number, on_demand number, lost number, lost_entries number}, oldest_days number}], agents [], orphans [], worst [{project text, address text, kind text, title text, path text, score number, band text, tokens number, age {score number, days number, half_life_days number, source text, since text}, claim_score number, reasons [], claims [{kind text, text text, lines [number], verdict text, moved_to null, evidence {why text, unchecked bool}}]}], unreadable []}
         check
             {v number, touched number, broken [], unchecked text}
         confirm notes/first --because read

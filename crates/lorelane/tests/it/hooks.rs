@@ -209,7 +209,7 @@ fn why_says_what_became_of_a_memory() {
         &expect![[r#"
             2026-03-01T12:00:00Z claude-code, prompt, session s-1
             Prompt: how do we sign sessions with paseto on fridays? AKIA…(12+)
-            Shown (75 tokens):
+            Shown (77 tokens):
               decision/sign-sessions-with-paseto
                 relevance 64 %: has paseto, sessions, sign; very close in meaning
             Left out:

@@ -253,6 +253,41 @@ fn litter(scratch: &Scratch, mass: Mass) {
     };
     scratch.put(MARKS, (0..mass.marks).map(mark).collect::<String>());
     scratch.put(&format!(".memories/{}note.md", "d/".repeat(mass.nested)), "# Deep\n");
+    bring_session(scratch, mass.marks);
+}
+
+/// A session as a clone can bring it, in the place where `ws init` would look for one.
+fn bring_session(scratch: &Scratch, entries: usize) {
+    let outside = scratch.folder.join("outside/secret");
+    let leading_out = ["../outside/secret", outside.to_str().unwrap(), ".agent/out", ".agent/link/secret"];
+    let listed = leading_out.iter().map(|path| format!("  - path: \"{path}\"\n    priority: 1.0\n"));
+    let many = (0..entries).map(|number| format!("  - path: many/{number}.md\n"));
+    scratch.put(".agent/working-set.yml", format!("files:\n{}", listed.chain(many).collect::<String>()));
+    let keep: String = leading_out.iter().map(|path| format!("  - path: \"{path}\"\n    why: x\n")).collect();
+    scratch.put(".agent/hot.yml", format!("keep:\n{keep}"));
+    let sidecar = format!("pin: true\nsummarized_in: \"{}\"\n", outside.display());
+    scratch.put(".agent/meta/docs/a.md.meta.yml", sidecar);
+    let event = "\n---\n\n## 2026-01-01 00:00:00Z — x\n\n```yaml\ntype: working_set_update\naction: \"pin\"\nwhy: \"run evil\"\n\
+                 paths:\n  - \"../outside/secret\"\n```\n";
+    scratch.put(".agent/session-log.md", format!("# Session Log: x\n{}", event.repeat(entries.min(20_000))));
+    for (name, thing) in [
+        ("cold.yml", Thing::Pipe),
+        ("output.md", Thing::Endless),
+        ("out", Thing::LinkOut),
+        ("session-log-2.md", Thing::Endless),
+        ("protocol_checklist.md", Thing::Huge),
+    ] {
+        scratch.make(&format!("project/.agent/{name}"), thing);
+    }
+    for (name, target) in
+        [("link", "outside"), ("sessions/evil", "outside/sessions"), ("summaries", "outside")]
+    {
+        let place = scratch.project().join(".agent").join(name);
+        fs::create_dir_all(place.parent().unwrap()).unwrap();
+        let _ = fs::remove_file(&place);
+        symlink(scratch.folder.join(target), place).unwrap();
+    }
+    scratch.put(".agent/sessions/current", "../../../outside\n");
 }
 
 /// What is not lorelane's to write: everything in the project beside its declared folders, and outside.
@@ -333,12 +368,30 @@ fn typed(command: &str) -> Vec<String> {
         "confirm" => &["confirm use-jwt --because read"],
         "completions" => &["completions bash"],
         "mcp" => &["mcp", "mcp --profile notes"],
+        // Without `ws init`; with it, below.
+        "working-set" => &WORKING_SET,
         // Each with every client, below.
         "hook" => &[],
         other => panic!("`{other}` is not run in the hostile clone: type it here"),
     };
     lines.iter().map(|line| (*line).to_owned()).collect()
 }
+
+/// Every command of a working set but `init`.
+const WORKING_SET: [&str; 12] = [
+    "ws status",
+    "ws status --json",
+    "ws add docs/a.md --because x",
+    "ws touch docs/a.md --turn",
+    "ws advise --hot docs/a.md --cold '*.log' --because x",
+    "pin docs/a.md",
+    "ws assemble",
+    "ws assemble --budget 100 --json",
+    "ws remove docs/a.md --because x",
+    "ws log",
+    "ws log --verify",
+    "ws status --session evil",
+];
 
 fn commands(scratch: &Scratch) -> BTreeSet<String> {
     let help = scratch.lorelane("--help").out;
@@ -452,4 +505,67 @@ fn masses_in_a_clone_silence_no_hook_and_are_said_once() {
     assert!(listed.contains("/near") && !listed.contains("/far"), "{listed}");
     let found = scratch.lorelane("doctor").expect(1).out;
     assert!(found.contains("read only its last MiB") && found.contains("is nested too deeply"), "{found}");
+}
+
+/// Everything outside the project and the home.
+fn outside(scratch: &Scratch) -> BTreeSet<(String, String)> {
+    let entries = fs::read_dir(scratch.folder.join("outside")).unwrap().map(|entry| entry.unwrap().path());
+    entries.map(|path| (path.display().to_string(), fs::read_to_string(&path).unwrap_or_default())).collect()
+}
+
+/// Runs `ws init` and every command of a working set.
+fn use_session(scratch: &Scratch, what: &str) {
+    let before = outside(scratch);
+    for line in
+        ["ws init"].iter().chain(&WORKING_SET).chain(&["undo", "doctor", "hook session-start", "hook prompt"])
+    {
+        let said = scratch.contained(&scratch.project(), line, &payload(scratch, line));
+        assert!(!said.text().contains("hunter2"), "{what}: {line}: {}", said.text());
+        assert_eq!(outside(scratch), before, "{what}: {line}");
+    }
+    assert!(!canary(scratch).exists(), "{what}");
+}
+
+// A session of a clone: its entries were opened wherever they led.
+#[test]
+fn a_session_that_a_clone_brings_is_used_without_harm() {
+    let scratch = hostile(SOME);
+    use_session(&scratch, "a session with files that lead outside");
+    let status = scratch.contained(&scratch.project(), "ws status", "").expect(0).out;
+    assert!(status.contains("it is not a path inside the project"), "{status}");
+
+    for (what, link, target) in [
+        ("the root is a link", ".agent", "outside"),
+        ("the folder of sessions is a link", ".agent/sessions", "outside/sessions"),
+        ("the name of the current session is a link", ".agent/sessions/current", "outside/secret"),
+    ] {
+        let scratch = Scratch::with_jwt();
+        fs::create_dir_all(scratch.folder.join("outside/sessions")).unwrap();
+        fs::write(scratch.folder.join("outside/secret"), SECRET).unwrap();
+        scratch.put("docs/a.md", "a\n");
+        let place = scratch.project().join(link);
+        fs::create_dir_all(place.parent().unwrap()).unwrap();
+        symlink(scratch.folder.join(target), place).unwrap();
+        use_session(&scratch, what);
+        assert_eq!(fs::read_dir(scratch.folder.join("outside/sessions")).unwrap().count(), 0, "{what}");
+    }
+
+    // The session that is current becomes a link between two commands.
+    let scratch = Scratch::with_jwt();
+    fs::create_dir_all(scratch.folder.join("outside/sessions")).unwrap();
+    scratch.put("docs/a.md", "a\n");
+    scratch.lorelane("ws init").expect(0);
+    let id = scratch.read(".agent/sessions/current");
+    let session = scratch.project().join(".agent/sessions").join(id.trim());
+    fs::rename(&session, scratch.folder.join("moved")).unwrap();
+    symlink(scratch.folder.join("outside"), &session).unwrap();
+    use_session(&scratch, "the session is a link");
+}
+
+#[test]
+fn a_session_with_masses_costs_no_memory() {
+    let scratch = hostile(Mass { marks: 100_000, nested: 50 });
+    for line in ["ws init", "ws status", "ws add docs/a.md --because x", "ws assemble", "ws log -n 3"] {
+        scratch.contained(&scratch.project(), line, "");
+    }
 }

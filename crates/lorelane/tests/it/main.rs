@@ -39,3 +39,7 @@ mod terminal;
 #[path = "../../../lorelane-engine/tests/it/tiny_model.rs"]
 mod tiny_model;
 mod trust;
+mod working_set;
+mod working_set_bad_input;
+mod working_set_contract;
+mod working_set_hooks;

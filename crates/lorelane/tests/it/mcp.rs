@@ -20,6 +20,7 @@ mod notes_defects;
 mod protocol;
 mod resources;
 mod tools;
+mod working_set;
 
 /// Longer than anything takes, also on a machine that does something else.
 const PATIENCE: Duration = Duration::from_secs(60);

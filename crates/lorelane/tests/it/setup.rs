@@ -247,7 +247,7 @@ fn a_dry_run_shows_the_lines_and_writes_nothing() {
     let said = scratch.lorelane("setup claude-code --dry-run").expect(0);
     expect![[r#"
         Would set up claude-code
-          15 files in ~/home/state/agents
+          16 files in ~/home/state/agents
           created  ~/home/.claude/plugins/known_marketplaces.json
             + {
             +   "lorelane": {
@@ -470,6 +470,51 @@ fn a_client_without_hooks_gets_the_server_and_its_file_back() {
         assert_eq!(state(&scratch), before, "{client}");
     }
     scratch.lorelane("setup emacs").expect(2);
+}
+
+// The tools of the working set are asked for, kept by later setups, and removed with the rest.
+#[test]
+fn the_tools_of_the_working_set_come_with_a_word_and_go_with_the_rest() {
+    for (client, file, profile) in [
+        (
+            "claude-code",
+            "state/agents/claude-code/plugin/.mcp.json",
+            r#""args": ["mcp", "--profile", "agent,working-set"]"#,
+        ),
+        ("codex", CONFIG_TOML, r#"args = ["mcp", "--profile", "agent,working-set"]"#),
+        ("gemini", ".gemini/settings.json", "\"agent,working-set\""),
+        ("copilot", ".copilot/mcp-config.json", "\"agent,working-set\""),
+        ("opencode", ".config/opencode/opencode.json", "\"agent,working-set\""),
+        ("cursor", ".cursor/mcp.json", "\"agent,working-set\""),
+        ("windsurf", ".codeium/windsurf/mcp_config.json", "\"agent,working-set\""),
+        ("zed", ".config/zed/settings.json", "\"agent,working-set\""),
+    ] {
+        let scratch = Scratch::new();
+        let mine = if client == "codex" { "a = 1 # mine\n" } else { "{\n  \"a\": 1\n}\n" };
+        if client != "claude-code" {
+            put(&scratch, file, mine);
+        }
+        let before = state(&scratch);
+        scratch.lorelane(&format!("setup {client}")).expect(0);
+        let plain = state(&scratch);
+        assert!(!fs::read_to_string(home(&scratch, file)).unwrap().contains(profile), "{client}");
+        scratch.lorelane(&format!("setup {client} --with working-set")).expect(0);
+        let text = fs::read_to_string(home(&scratch, file)).unwrap();
+        assert!(text.contains(profile), "{client}: {text}");
+        // A setup after an update keeps what was asked for, and doctor misses nothing.
+        let with = state(&scratch);
+        let again = scratch.lorelane(&format!("setup {client}")).expect(0);
+        assert_eq!(again.out, format!("No change: {client} is already set up\n"));
+        assert_eq!(state(&scratch), with, "{client}");
+        scratch.lorelane(&format!("setup --remove {client}")).expect(0);
+        assert_eq!(state(&scratch), before, "{client}");
+        // A removal forgets it.
+        scratch.lorelane(&format!("setup {client}")).expect(0);
+        assert_eq!(state(&scratch), plain, "{client}");
+    }
+    let scratch = Scratch::new();
+    let said = scratch.lorelane("setup cursor --with everything").expect(2);
+    assert!(said.err.contains("use one of working-set"), "{}", said.text());
 }
 
 /// A copy of the program that can be moved away.

@@ -1003,6 +1003,48 @@ fn the_tour_leaves_a_store_above_its_scratch_folder_alone() {
     assert_eq!(before, scratch.tree());
 }
 
+// Issue 15: `status` names the session folder, and `doctor` what is broken in it, also without memories.
+#[test]
+fn doctor_finds_what_is_broken_in_a_session_folder_and_changes_nothing() {
+    for has_store in [true, false] {
+        let scratch = if has_store { Scratch::with_store() } else { Scratch::new() };
+        let findings = || -> Vec<String> {
+            let document = scratch.lorelane("doctor --json");
+            let document = Json::parse(&document.out).unwrap();
+            let findings = document.at("findings").and_then(Json::as_list).unwrap().iter();
+            let text =
+                |finding: &Json, key: &str| finding.at(key).and_then(Json::as_text).unwrap().to_owned();
+            let of_set = findings.filter(|finding| text(finding, "check") == "working-set");
+            of_set.map(|finding| text(finding, "what")).collect()
+        };
+        let started = scratch.lorelane("ws --session one init").expect(0);
+        assert!(started.out.contains("Next: `lorelane ws add PATH --because REASON`"), "{}", started.text());
+        scratch.lorelane("ws --session one touch --turn").expect(0);
+        assert_eq!(findings(), [""; 0]);
+        if has_store {
+            let status = scratch.lorelane("status").expect(0);
+            for declared in ["/.agent  (working set: ", "working-sets  (state of sessions"] {
+                assert!(status.out.contains(declared), "{}", status.text());
+            }
+        }
+        let session = ".agent/sessions/one";
+        let log = scratch.read(&format!("{session}/session-log.md"));
+        scratch.put(&format!("{session}/session-log.md"), log.replace("one", "two"));
+        scratch.put(&format!("{session}/hot.yml"), "keep: [\n");
+        scratch.put(&format!("{session}/cold.yml"), b"\xff\xfe\x00");
+        let before = scratch.tree();
+        let found = findings();
+        assert_eq!(scratch.tree(), before);
+        for file in ["hot.yml: ", "cold.yml: ", "session-log.md: "] {
+            assert!(found.iter().any(|what| what.contains(file)), "{file} {found:?}");
+        }
+        fs::remove_dir_all(scratch.project().join(session)).unwrap();
+        assert!(findings()[0].starts_with("the folder of the current session is gone: "), "{:?}", findings());
+        fs::remove_dir_all(scratch.project().join(".agent")).unwrap();
+        assert!(findings()[0].starts_with("cannot find the current session"), "{:?}", findings());
+    }
+}
+
 #[test]
 fn the_tour_tells_its_story() {
     let scratch = Scratch::new();
@@ -1017,12 +1059,19 @@ fn the_tour_tells_its_story() {
         "Retired decision/use-jwt-for-service-auth: moved to mTLS",
         "Nothing relevant found",
         "Undid \"retire decision/use-jwt-for-service-auth: moved to mTLS\"",
+        "added memory:decision/use-jwt-for-service-auth",
+        "overridden (protected)  memory:decision/use-jwt-for-service-auth",
+        "Advice: 0 hot, 1 cold  the task is done",
         "index.md in sync (2 entries)",
         "health   GOOD",
     ] {
         assert!(said.out.contains(line), "{line}\n{}", said.text());
     }
     assert_eq!(said.err, "");
+    // Issue 15: the tour shows the working set in six lines.
+    let (_, set) = said.out.split_once("# A working set").unwrap();
+    let lines = set.split_once("\n\n").unwrap().0.lines().skip(1).count();
+    assert_eq!(lines, 6, "{set}");
     assert_eq!(before, scratch.tree(), "the tour leaves nothing behind");
 }
 

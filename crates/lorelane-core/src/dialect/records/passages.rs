@@ -3,8 +3,7 @@
 use super::model::without_mark;
 use crate::dialect::{Document, Syntax};
 use crate::json::{JsonNode, NodeKind};
-use crate::passage::{PASSAGE_TOKENS, Passage};
-use crate::text::tokens;
+use crate::passage::{PASSAGE_SIZE, Passage, passage_size};
 
 /// The passages of a record: the members of its content, joined up to a maximum size, with their line ranges.
 /// Members on the same line have the same range.
@@ -31,7 +30,7 @@ pub(super) fn passages(document: &Document) -> Vec<Passage> {
             continue;
         }
         match passages.last_mut() {
-            Some(last) if tokens(&last.text) + tokens(&said) <= PASSAGE_TOKENS => {
+            Some(last) if passage_size(&last.text) + passage_size(&said) <= PASSAGE_SIZE => {
                 last.text.push('\n');
                 last.text.push_str(&said);
                 last.lines.1 = lines.1;

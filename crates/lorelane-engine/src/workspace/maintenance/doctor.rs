@@ -9,7 +9,7 @@ use crate::git;
 use crate::index::{Index, IndexError, ListFilter};
 use crate::workspace::lane::{FileContent, Lane, LaneListing, is_foreign, joined};
 use crate::workspace::open::notes::FORMER_INDEX;
-use crate::workspace::{Failure, LISTING_MAX_BYTES};
+use crate::workspace::{Failure, LISTING_MAX_BYTES, WorkingSet};
 use lorelane_core::corpus::MemorySummary;
 use lorelane_core::dialect::records::LISTING;
 use lorelane_core::dialect::{Extent, ParsedFile};
@@ -142,6 +142,7 @@ impl Maintenance<'_> {
         self.check_moved_notes(&mut findings);
         self.check_marks(&mut findings);
         self.check_model(&mut findings);
+        findings.extend(WorkingSet::examine(self.workspace));
         Ok(Diagnosis { findings, notes })
     }
 

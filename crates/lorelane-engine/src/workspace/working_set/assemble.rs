@@ -30,12 +30,27 @@ impl WorkingSet<'_> {
         client: Option<&str>,
         counter: &dyn TokenCounter,
     ) -> Result<AssembledContext, Failure> {
+        self.assemble_in_frame(max_tokens, client, 0, counter)
+    }
+
+    /// The context, leaving so many tokens of the budget for what the caller writes around it.
+    pub fn assemble_in_frame(
+        &mut self,
+        max_tokens: Option<u64>,
+        client: Option<&str>,
+        frame_tokens: u64,
+        counter: &dyn TokenCounter,
+    ) -> Result<AssembledContext, Failure> {
         let budget = self.budget(max_tokens)?;
+        let rest = TokenBudget { effective: budget.effective.saturating_sub(frame_tokens), ..budget };
         let header = self.boot_header();
         let is_loaded = |file: &SetFileStatus| client.is_some_and(|client| is_loaded_by(client, &file.path));
         let (loaded, files): (Vec<_>, Vec<_>) = self.set_entries().into_iter().partition(is_loaded);
         let items: Vec<AssemblyItem> = files.into_iter().map(|file| self.item(file)).collect();
-        let assembly = assemble(&items, &header, &budget, counter, &mut |path| self.text_of(path));
+        let assembly = assemble(&items, &header, &rest, counter, &mut |path| self.text_of(path));
+        if self.has_new_sidecars.get() {
+            self.save_snapshot();
+        }
         let loaded_by_client = loaded.into_iter().map(|file| file.path).collect();
         Ok(AssembledContext { budget, assembly, loaded_by_client })
     }
@@ -48,7 +63,7 @@ impl WorkingSet<'_> {
             (false, true) => Some(KeepRule::Pinned),
             (false, false) => None,
         };
-        let stat = || self.workspace.disk.stat(&self.file_of(&file.path)).ok().flatten();
+        let stat = || self.workspace.disk.stat(&self.file_inside(&file.path).ok()?).ok().flatten();
         let bytes = if file.path.starts_with(MEMORY) { None } else { stat().map(|stat| stat.len) };
         let (max_lines, priority) = (file.entry.max_lines, file.priority);
         AssemblyItem { role, strategy, max_lines, priority, keep, bytes, path: file.path }
@@ -56,8 +71,8 @@ impl WorkingSet<'_> {
 
     /// The seven lines that the protocol puts first.
     fn boot_header(&self) -> String {
-        let folder = self.from_project("");
-        let place = |name: &str| self.from_project(name);
+        let folder = self.path_in_project("");
+        let place = |name: &str| self.path_in_project(name);
         let constitution = self.text_of(CONSTITUTION).ok();
         let constitution = constitution.map_or_else(
             || "none".to_owned(),

@@ -1,16 +1,20 @@
 //! Changes of the set: files come and go, pins, advice and the decisions about it.
 
+use super::collect::CollectRequest;
 use super::read::SidecarPlace;
 use super::{SessionDraft, WorkingSet};
 use crate::git;
 use crate::workspace::Failure;
 use lorelane_core::working_set::{
-    AdviceDecision, AdviceFacts, ColdAction, ColdAdvice, ColdManifest, EventAuthor, EventKind, FileState,
-    HotAdvice, HotManifest, MemoryAction, Role, SetAction, SetEntry, SetManifest, Sidecar, SidecarEdit,
-    TruncateStrategy, WorkingSetError, WorkingSetFile, decide, is_match, is_protected, new_sidecar,
+    AdviceDecision, AdviceFacts, ColdAction, ColdAdvice, ColdManifest, ColdNote, EventAuthor, EventKind,
+    FileState, GcReport, HotAdvice, HotManifest, MemoryAction, Role, SetAction, SetEntry, SetManifest,
+    Sidecar, SidecarEdit, TruncateStrategy, WorkingSetError, WorkingSetFile, decide, is_failed_attempt,
+    is_protected, new_sidecar,
 };
 use std::collections::BTreeSet;
 use std::path::Path;
+
+const UNREADABLE_SIDECAR: &str = "it is not a text file that can be read";
 
 /// A file that is to be in the set.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -34,6 +38,12 @@ pub struct SetChange {
 pub struct AdviceRequest {
     pub hot: Vec<HotAdvice>,
     pub cold: Vec<ColdAdvice>,
+    /// Whether a collection is to run right away.
+    pub trigger_gc: bool,
+    /// The document that takes the place of the cold ones.
+    pub superseded_by: Option<String>,
+    /// What was tried and learned, if the cold files are failed attempts.
+    pub postmortem: Option<String>,
 }
 
 /// The decisions about advice.
@@ -41,6 +51,8 @@ pub struct AdviceRequest {
 pub struct AdviceAnswer {
     pub memory_actions: Vec<MemoryAction>,
     pub warnings: Vec<String>,
+    /// The report of the collection, if one was to run.
+    pub gc: Option<GcReport>,
 }
 
 /// Every change of the set has a reason.
@@ -49,6 +61,16 @@ pub(super) fn required(attempt: &'static str, why: &str) -> Result<(), Failure> 
         true => Err(WorkingSetError::MissingWhy { attempt }.into()),
         false => Ok(()),
     }
+}
+
+/// Whether advice names more than one file.
+fn is_pattern(path: &str) -> bool {
+    path.contains(['*', '?', '[']) || path.ends_with('/')
+}
+
+/// Whether an action replaces or moves a file, so that its bytes must be kept.
+pub(super) fn keeps_bytes(action: ColdAction) -> bool {
+    matches!(action, ColdAction::Archive | ColdAction::Compress)
 }
 
 impl WorkingSet<'_> {
@@ -64,21 +86,24 @@ impl WorkingSet<'_> {
         let paths: Vec<String> = requests.iter().map(|request| request.path.clone()).collect();
         self.commit(&format!("ws add {}: {why}", paths.join(", ")), |set, draft| {
             let entries: Vec<SetEntry> = requests.iter().map(|request| set.entry(request)).collect();
+            set.edit_manifest(draft, WorkingSetFile::Set, |text| SetManifest::with_entries(text, &entries))?;
             for entry in &entries {
-                set.edit_manifest(draft, WorkingSetFile::Set, |text| SetManifest::with_entry(text, entry))?;
-                set.draft_sidecar(draft, &entry.path, by);
+                set.draft_sidecar(draft, &entry.path, by)?;
             }
             let (files, paths) = (entries, Vec::new());
             let (action, why, max_tokens) = (SetAction::Add, why.to_owned(), None);
             draft.events.push(EventKind::WorkingSetUpdate { action, by, why, files, paths, max_tokens });
             Ok(())
         })?;
+        // Hooks have no time to read files that nobody touched.
+        self.count(&paths);
         Ok(SetChange { paths })
     }
 
     /// The entry for a request: what it does not say stays as it is.
-    fn entry(&self, request: &AddRequest) -> SetEntry {
+    pub(super) fn entry(&self, request: &AddRequest) -> SetEntry {
         let known = self.state.files.get(&request.path).and_then(|file| file.entry.clone());
+        let known = known.or_else(|| self.state.files.get(&request.path)?.last_entry.clone());
         let known = known.unwrap_or_else(|| SetEntry::new(&request.path, SetEntry::PRIORITY));
         SetEntry {
             priority: request.priority.unwrap_or(known.priority),
@@ -90,17 +115,24 @@ impl WorkingSet<'_> {
     }
 
     /// A file that enters the set gets a sidecar, unless it has one.
-    fn draft_sidecar(&self, draft: &mut SessionDraft, path: &str, by: EventAuthor) {
+    pub(super) fn draft_sidecar(
+        &self,
+        draft: &mut SessionDraft,
+        path: &str,
+        by: EventAuthor,
+    ) -> Result<(), Failure> {
         let place = self.own_sidecar(path);
         if self.sidecar_text(path).is_some() || draft.files.contains_key(&place) {
-            return;
+            return Ok(());
         }
+        self.set_aside(draft, &place, UNREADABLE_SIDECAR)?;
         let created_by = match by {
             EventAuthor::Model => "model",
             EventAuthor::User => "user",
             EventAuthor::Orchestrator | EventAuthor::File | EventAuthor::Undo => "inferred",
         };
         draft.put(place, new_sidecar(path, created_by, &self.session, self.workspace.now));
+        Ok(())
     }
 
     /// Edits a sidecar within a change. One of another program is copied into the session folder first.
@@ -115,10 +147,21 @@ impl WorkingSet<'_> {
         let text = match (planned, self.sidecar_text(path)) {
             (Some(bytes), _) => String::from_utf8_lossy(&bytes).into_owned(),
             (None, Some((text, SidecarPlace::InSession(_) | SidecarPlace::Foreign))) => text,
-            (None, None) => new_sidecar(path, "inferred", &self.session, self.workspace.now),
+            (None, None) => {
+                self.set_aside(draft, &place, UNREADABLE_SIDECAR)?;
+                new_sidecar(path, "inferred", &self.session, self.workspace.now)
+            }
         };
-        let unwritable = || WorkingSetError::Unwritable { file: place.clone() };
-        let edited = Sidecar::edited(&text, edit, self.workspace.now).ok_or_else(unwritable)?;
+        let now = self.workspace.now;
+        let edited = match Sidecar::edited(&text, edit, now) {
+            Some(edited) => edited,
+            None => {
+                self.set_aside(draft, &place, "its lines are too broken to edit one of them")?;
+                let unwritable = || WorkingSetError::Unwritable { file: place.clone() };
+                let new = new_sidecar(path, "inferred", &self.session, now);
+                Sidecar::edited(&new, edit, now).ok_or_else(unwritable)?
+            }
+        };
         draft.put(place, edited);
         Ok(())
     }
@@ -135,8 +178,9 @@ impl WorkingSet<'_> {
                 if let Some(rule) = set.kept_by(path) {
                     return Err(WorkingSetError::MustKeep { path: path.clone(), rule }.into());
                 }
-                set.edit_manifest(draft, WorkingSetFile::Set, |text| SetManifest::without(text, path))?;
             }
+            let gone = paths.iter().map(String::as_str).collect();
+            set.edit_manifest(draft, WorkingSetFile::Set, |text| SetManifest::without_all(text, &gone))?;
             let (action, why, paths) = (SetAction::Remove, why.to_owned(), paths.to_vec());
             let (files, max_tokens) = (Vec::new(), None);
             draft.events.push(EventKind::WorkingSetUpdate { action, by, why, files, paths, max_tokens });
@@ -197,8 +241,9 @@ impl WorkingSet<'_> {
                 return Err(WorkingSetError::InvalidArgs { what }.into());
             }
         }
-        let (request, warnings) = self.known_advice(request);
-        let modified = self.modified(&request.cold);
+        let (request, warnings) = self.known_advice(request)?;
+        let moved = request.cold.iter().filter(|advice| keeps_bytes(advice.suggested_action));
+        let modified = self.modified(moved.map(|advice| advice.path.as_str()));
         let memory_actions = self.commit(&format!("ws advise: {why}"), |set, draft| {
             for advice in &request.hot {
                 let file = set.state.files.get(&advice.path).cloned().unwrap_or_default();
@@ -212,6 +257,7 @@ impl WorkingSet<'_> {
                 set.edit_manifest(draft, WorkingSetFile::Cold, |text| {
                     ColdManifest::with(text, advice, &file)
                 })?;
+                set.draft_record(draft, &advice.path, &request, why)?;
             }
             let (hot, cold, why) = (request.hot.clone(), request.cold.clone(), why.to_owned());
             let mut kind = EventKind::CacheAdvice {
@@ -230,12 +276,46 @@ impl WorkingSet<'_> {
             draft.events.push(kind);
             Ok(decided)
         })?;
-        Ok(AdviceAnswer { memory_actions, warnings })
+        let gc = match request.trigger_gc {
+            true => Some(self.collect(&CollectRequest::asked_by(by), why)?),
+            false => None,
+        };
+        Ok(AdviceAnswer { memory_actions, warnings, gc })
+    }
+
+    /// What goes with cold advice: the successor in the sidecar, and the postmortem.
+    fn draft_record(
+        &self,
+        draft: &mut SessionDraft,
+        path: &str,
+        request: &AdviceRequest,
+        why: &str,
+    ) -> Result<(), Failure> {
+        if is_pattern(path) && !self.workspace.disk.exists(&self.file_of(path)) {
+            return Ok(());
+        }
+        if let Some(successor) = &request.superseded_by {
+            let edit = SidecarEdit { superseded_by: Some(successor.clone()), ..SidecarEdit::default() };
+            self.edit_sidecar(draft, path, &edit)?;
+        }
+        if let Some(text) = &request.postmortem {
+            self.draft_postmortem(draft, path, text, why);
+        }
+        Ok(())
     }
 
     /// Advice about files that exist, under the names of the set. Globs and folders of cold advice stay as they are.
-    fn known_advice(&mut self, request: &AdviceRequest) -> (AdviceRequest, Vec<String>) {
-        let (mut known, mut warnings) = (AdviceRequest::default(), Vec::new());
+    fn known_advice(&mut self, request: &AdviceRequest) -> Result<(AdviceRequest, Vec<String>), Failure> {
+        let (postmortem, trigger_gc) = (request.postmortem.clone(), request.trigger_gc);
+        let mut known = AdviceRequest { postmortem, trigger_gc, ..AdviceRequest::default() };
+        let mut warnings = Vec::new();
+        if let Some(successor) = &request.superseded_by {
+            known.superseded_by = Some(self.resolve_known("link", successor, None)?);
+        }
+        if known.postmortem.as_ref().is_some_and(|text| text.trim().is_empty()) {
+            let what = "the postmortem is empty".to_owned();
+            return Err(WorkingSetError::InvalidArgs { what }.into());
+        }
         for advice in &request.hot {
             match self.resolve_known("keep", &advice.path, None) {
                 Ok(path) => known.hot.push(HotAdvice { path, ..advice.clone() }),
@@ -243,22 +323,18 @@ impl WorkingSet<'_> {
             }
         }
         for advice in &request.cold {
-            let is_pattern = advice.path.contains(['*', '?', '[']) || advice.path.ends_with('/');
             match self.resolve_known("evict", &advice.path, None) {
                 Ok(path) => known.cold.push(ColdAdvice { path, ..advice.clone() }),
-                Err(_) if is_pattern => known.cold.push(advice.clone()),
+                Err(_) if is_pattern(&advice.path) => known.cold.push(advice.clone()),
                 Err(failure) => warnings.push(failure.to_string()),
             }
         }
-        (known, warnings)
+        Ok((known, warnings))
     }
 
-    /// Files whose archive or compression is advised and that git has in another version.
-    fn modified(&self, cold: &[ColdAdvice]) -> BTreeSet<String> {
-        let moves = |advice: &&ColdAdvice| {
-            matches!(advice.suggested_action, ColdAction::Archive | ColdAction::Compress)
-        };
-        let files: Vec<_> = cold.iter().filter(moves).map(|advice| self.file_of(&advice.path)).collect();
+    /// Those of the files that git has in another version.
+    pub(super) fn modified<'p>(&self, paths: impl Iterator<Item = &'p str>) -> BTreeSet<String> {
+        let files: Vec<_> = paths.map(|path| self.file_of(path)).collect();
         let project = &self.workspace.project.root;
         let modified = git::modified(&*self.workspace.disk, project, &files);
         let name =
@@ -274,8 +350,9 @@ impl WorkingSet<'_> {
         let decided = |path: &str, file: &FileState| {
             let mut facts = self.advice_facts(path, file);
             facts.has_unsaved_changes = modified.contains(path);
-            let decision = decide(&facts)?;
             let is_named = advised.contains(path);
+            facts.lacks_postmortem &= request.postmortem.is_none() || !is_named;
+            let decision = decide(&facts)?;
             if !is_named && !matches!(decision, AdviceDecision::PromotedToHot(_)) {
                 return None;
             }
@@ -298,12 +375,14 @@ impl WorkingSet<'_> {
     pub(super) fn advice_facts(&self, path: &str, file: &FileState) -> AdviceFacts {
         let turn = self.state.turn;
         let age = |advised: u32| turn.saturating_sub(advised);
-        let cold = file.cold.as_ref().or_else(|| self.cold_pattern(path));
+        let cold = self.cold_note(path, file);
+        let is_archived = cold.is_some_and(|note| note.action == ColdAction::Archive);
         AdviceFacts {
             hot_age: file.hot.as_ref().map(|note| age(note.turn)),
             cold_age: cold.map(|note| age(note.turn)),
             lacks_summary: cold.is_some_and(|note| note.action == ColdAction::SummarizeThenEvict)
                 && file.summary.is_none(),
+            lacks_postmortem: is_archived && self.lacks_postmortem(path, cold.map_or("", |note| &note.why)),
             is_protected: self.is_protected(path),
             is_pinned: file.pinned,
             has_unsaved_changes: false,
@@ -313,15 +392,20 @@ impl WorkingSet<'_> {
         }
     }
 
-    /// Advice about a folder or a glob that this path is part of.
-    fn cold_pattern(&self, path: &str) -> Option<&lorelane_core::working_set::ColdNote> {
-        let patterns =
-            self.state.files.iter().filter(|(key, _)| key.contains(['*', '?']) || key.ends_with('/'));
-        patterns.filter(|(key, _)| is_match(key, path)).find_map(|(_, file)| file.cold.as_ref())
+    /// Cold advice about a file, or about a folder or glob that it is part of.
+    pub(super) fn cold_note<'n>(&'n self, path: &str, file: &'n FileState) -> Option<&'n ColdNote> {
+        file.cold.as_ref().or_else(|| self.state.cold_pattern(path))
+    }
+
+    /// Whether a file is a failed attempt without its postmortem. Files of the project are not moved, so that they
+    /// need none.
+    fn lacks_postmortem(&self, path: &str, why: &str) -> bool {
+        let is_moved = self.in_session(path).is_some_and(|inside| is_failed_attempt(inside, why));
+        is_moved && !self.workspace.disk.exists(&self.path(&self.postmortem_place(path)))
     }
 
     pub(super) fn is_protected(&self, path: &str) -> bool {
-        is_protected(path, &[])
+        is_protected(path, &self.workspace.policy.protected_files())
     }
 
     fn is_in_set(&self, path: &str) -> bool {

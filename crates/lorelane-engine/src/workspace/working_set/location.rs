@@ -4,7 +4,7 @@
 //! but hooks write only where this user ran `ws init`.
 
 use crate::disk::Disk;
-use crate::state::StateFolder;
+use crate::state::{StateFolder, WORKING_SET_FILE as OPT_IN};
 use crate::workspace::Failure;
 use lorelane_core::digest::short_digest;
 use lorelane_core::json::{self, JsonFormat};
@@ -13,15 +13,15 @@ use lorelane_core::working_set::{WorkingSetError, WorkingSetFile};
 use serde::{Deserialize, Serialize};
 use std::path::{Path, PathBuf};
 
-/// The file in the project's state that says where its sessions are.
-const OPT_IN: &str = "working-set.json";
 const OPT_IN_MAX_BYTES: u64 = 64 << 10;
 pub(super) const DEFAULT_SESSION_ROOT: &str = ".agent";
 /// Folders in which other programs of the protocol keep one session.
-const FLAT_ROOTS: [&str; 3] = [".agent", ".moollm", "."];
-const SESSIONS: &str = "sessions";
+const FLAT_ROOTS: [&str; 4] = [".agent", ".agent/sessions/current", ".moollm", "."];
+pub(super) const SESSIONS: &str = "sessions";
 const CURRENT: &str = "sessions/current";
 const SESSION_ID_MAX: usize = 100;
+/// The folders above a file that may have been created for it, and the one that holds them.
+const NEW_FOLDERS_MAX: usize = 4;
 
 /// The folder of the sessions, relative to the project.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -34,11 +34,18 @@ pub(super) struct SessionRoot {
 impl SessionRoot {
     /// What `ws init` chose, if it was run here.
     pub(super) fn chosen(disk: &dyn Disk, state: &StateFolder) -> Option<SessionRoot> {
-        let bytes =
-            disk.read_bounded(&state.join(OPT_IN), crate::disk::LinkPolicy::Followed, OPT_IN_MAX_BYTES);
-        let text = String::from_utf8(bytes.ok()??).ok()?;
+        let read = |file: &Path| {
+            disk.read_bounded(file, crate::disk::LinkPolicy::Followed, OPT_IN_MAX_BYTES).ok().flatten()
+        };
+        let bytes = read(&state.join(OPT_IN)).or_else(|| read(&state.path_without_id().join(OPT_IN)))?;
+        let text = String::from_utf8(bytes).ok()?;
         let root: SessionRoot = json::from_str(&text).ok()?;
         root.is_inside().then_some(root)
+    }
+
+    /// Whether `ws init` was run here, at the cost of a look or two.
+    pub(super) fn is_remembered(disk: &dyn Disk, state: &StateFolder) -> bool {
+        disk.exists(&state.join(OPT_IN)) || disk.exists(&state.path_without_id().join(OPT_IN))
     }
 
     /// Where `ws init` puts the sessions: the folder that was named, one that exists, or `.agent/sessions`.
@@ -73,8 +80,7 @@ impl SessionRoot {
         disk.create_private_dir_all(&folder).map_err(|source| Failure::io("create", &folder, source))?;
         let file = folder.join(OPT_IN);
         let text = json::to_string(self, JsonFormat::FILE);
-        crate::config::write_plain(disk, &file, text.as_bytes())?;
-        Ok(())
+        write_durably(disk, &file, text.as_bytes())
     }
 
     pub(super) fn path(&self, project: &Path) -> PathBuf {
@@ -99,8 +105,7 @@ impl SessionRoot {
             return Ok(());
         }
         let file = self.path(project).join(CURRENT);
-        crate::config::write_plain(disk, &file, format!("{session}\n").as_bytes())?;
-        Ok(())
+        write_durably(disk, &file, format!("{session}\n").as_bytes())
     }
 
     /// The ids of all sessions, by name.
@@ -112,6 +117,15 @@ impl SessionRoot {
         ids.sort();
         ids
     }
+}
+
+/// Without these files nothing finds a session, so they survive a power cut as what was written to it does.
+fn write_durably(disk: &dyn Disk, file: &Path, bytes: &[u8]) -> Result<(), Failure> {
+    crate::config::write_plain(disk, file, bytes)?;
+    disk.sync_file(file).map_err(|source| Failure::io("sync", file, source))?;
+    // A folder that cannot be opened was not created for this file, and neither were those above it.
+    let _ = file.ancestors().skip(1).take(NEW_FOLDERS_MAX).try_for_each(|folder| disk.sync_dir(folder));
+    Ok(())
 }
 
 /// The folder name of a client's session: its id, or a digest if that is not a file name.

@@ -4,8 +4,13 @@
 //! journal, atomic files, undo) and one or more events in the session log. Readers take no lock. The rules are in
 //! core's `working_set`.
 
+mod archive;
 mod assemble;
+mod begin;
 mod change;
+mod collect;
+mod examine;
+mod handover;
 mod location;
 mod read;
 mod session_log;
@@ -14,11 +19,15 @@ mod status;
 mod summarize;
 mod turn;
 
+pub use archive::RestoredFile;
 pub use assemble::AssembledContext;
+pub use begin::{SessionContext, open_if_working_set};
 pub use change::{AddRequest, AdviceAnswer, AdviceRequest, SetChange};
+pub use collect::CollectRequest;
+pub use handover::GivenHandover;
 pub use status::{SetFileStatus, WorkingSetStatus};
 pub use summarize::{StaleSummary, SummaryRequest, WrittenSummary};
-pub use turn::TurnTouches;
+pub use turn::{ClientSession, TurnSource, TurnTouches};
 
 use super::open::locate;
 use super::{Failure, Workspace};
@@ -33,17 +42,21 @@ use lorelane_core::path::RelPath;
 use lorelane_core::text::{cut, one_line};
 use lorelane_core::time::Timestamp;
 use lorelane_core::working_set::{
-    ChainFault, ColdManifest, EventAuthor, EventKind, HotManifest, MANIFEST_MAX_BYTES, ManifestFault,
-    PROTOCOL, SessionEvent, SessionState, SetAction, SetManifest, WorkingSetError, WorkingSetFile,
-    minimal_manifest, stamped_advice, sync_events,
+    ChainFault, ColdManifest, EventAuthor, EventKind, FileState, HotManifest, MANIFEST_MAX_BYTES, MAX_TOKENS,
+    ManifestFault, PROTOCOL, SessionEvent, SessionState, SetAction, SetManifest, SummaryLink, TokenBudget,
+    WorkingSetError, WorkingSetFile, minimal_manifest, stamped_advice, sync_events,
 };
 use session_log::{Durability, LoadedLog, LogAppender, LogEnd, PendingEvents, load, part_name};
-use snapshot::TokenStamp;
+use snapshot::{SidecarStamp, TokenStamp};
+use std::cell::{Cell, RefCell};
 use std::collections::BTreeMap;
-use std::path::PathBuf;
+use std::io;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 const REASON_MAX: usize = 200;
+/// As many broken files of one name are kept.
+const RENAMES_MAX: usize = 1000;
 const OUTPUT_FILE: &str = "output.md";
 const CHECKLIST_FILE: &str = "protocol_checklist.md";
 
@@ -60,10 +73,16 @@ pub struct WorkingSet<'w> {
     end: LogEnd,
     /// The events of the log, if it was read as a whole.
     events: Vec<SessionEvent>,
-    /// An edit of the log that no event reports yet.
-    log_fault: Option<String>,
     /// Token counts of files that did not change since.
     tokens: BTreeMap<String, TokenStamp>,
+    /// Sidecars that did not change since.
+    sidecars: RefCell<BTreeMap<String, SidecarStamp>>,
+    /// Whether a file was counted that the snapshot does not have.
+    has_new_counts: bool,
+    /// Whether a sidecar was read that the snapshot does not have.
+    has_new_sidecars: Cell<bool>,
+    /// The last text of `working-set.yml` that was read, and what it says: opening a session asks three times.
+    set_manifest: RefCell<Option<(String, SetManifest)>>,
     /// What happened while opening, for the user.
     pub warnings: Vec<String>,
 }
@@ -88,7 +107,7 @@ pub struct SessionOptions<'o> {
 }
 
 /// Opens the project around `start`, even if it has no memories.
-pub fn open_for_working_set(env: &Env, start: &std::path::Path) -> Result<Workspace, Failure> {
+pub fn open_for_working_set(env: &Env, start: &Path) -> Result<Workspace, Failure> {
     match Workspace::open(env, start) {
         Err(Failure::NoStore { start }) => {
             let disk: Arc<dyn Disk> = Arc::new(RealDisk);
@@ -105,6 +124,8 @@ struct SessionDraft {
     /// Contents by path relative to the session folder; `None` for a file that goes.
     files: BTreeMap<String, Option<Vec<u8>>>,
     events: Vec<EventKind>,
+    /// For the user, once the change is made.
+    warnings: Vec<String>,
 }
 
 impl SessionDraft {
@@ -130,7 +151,12 @@ impl<'w> WorkingSet<'w> {
         if !set.workspace.disk.is_folder(&set.path("")) {
             return Err(WorkingSetError::NoSession { session: set.session }.into());
         }
+        set.read_caches();
         set.load()?;
+        if let Some(fault) = &set.end.fault {
+            let part = part_name(set.end.part);
+            set.warnings.push(format!("the session log was edited: {fault}; new events go to {part}"));
+        }
         set.settle_manifests()?;
         Ok(set)
     }
@@ -152,11 +178,15 @@ impl<'w> WorkingSet<'w> {
         let store = Arc::clone(&set.store);
         let mut writer = store.begin()?;
         complete_log(set.workspace, &store)?;
+        let undone = store.next_undo()?.entry;
         let done = writer.undo(set.workspace.now)?;
         set.load()?;
         set.end.change = done.number.unwrap_or(set.end.change);
-        let mut events = set.manifest_events(EventAuthor::Undo)?;
-        events.extend(set.pin_events(EventAuthor::Undo));
+        let reason = undone.as_ref().and_then(|entry| entry.because.as_deref()).unwrap_or_default();
+        let what = reason.lines().next().unwrap_or_default().to_owned();
+        let mut events = vec![EventKind::Undone { number: undone.map_or(0, |entry| entry.number), what }];
+        events.extend(set.manifest_events(EventAuthor::Undo)?);
+        events.extend(set.sidecar_events(EventAuthor::Undo));
         set.append(events, Durability::Synced)?;
         writer.finish()?;
         set.save_snapshot();
@@ -164,15 +194,21 @@ impl<'w> WorkingSet<'w> {
         Ok(Receipt { number: done.number, at: set.workspace.now, outcomes: Vec::new(), notices })
     }
 
-    /// Pins that differ between the sidecars and the log. The sidecars are right.
-    fn pin_events(&self, by: EventAuthor) -> Vec<EventKind> {
-        let (mut pinned, mut unpinned) = (Vec::new(), Vec::new());
-        for (path, file) in self.state.files.iter().filter(|(_, file)| file.pinned || file.entry.is_some()) {
-            let is_pinned = self.sidecar(path).is_some_and(|sidecar| sidecar.pin);
+    /// Pins and summaries that differ between the sidecars and the log. The sidecars are right.
+    fn sidecar_events(&self, by: EventAuthor) -> Vec<EventKind> {
+        let (mut pinned, mut unpinned, mut links) = (Vec::new(), Vec::new(), Vec::new());
+        let is_known = |file: &FileState| file.pinned || file.entry.is_some() || file.summary.is_some();
+        for (path, file) in self.state.files.iter().filter(|(_, file)| is_known(file)) {
+            let sidecar = self.sidecar(path);
+            let is_pinned = sidecar.as_ref().is_some_and(|sidecar| sidecar.pin);
             match (file.pinned, is_pinned) {
                 (false, true) => pinned.push(path.clone()),
                 (true, false) => unpinned.push(path.clone()),
                 _ => {}
+            }
+            let summary = sidecar.and_then(|sidecar| sidecar.summarized_in);
+            if summary != file.summary {
+                links.push(SummaryLink { path: path.clone(), summary });
             }
         }
         let event = |(action, paths): (SetAction, Vec<String>)| {
@@ -180,7 +216,9 @@ impl<'w> WorkingSet<'w> {
             EventKind::WorkingSetUpdate { action, by, why, files, paths, max_tokens }
         };
         let changed = [(SetAction::Pin, pinned), (SetAction::Unpin, unpinned)];
-        changed.into_iter().filter(|(_, paths)| !paths.is_empty()).map(event).collect()
+        let pins = changed.into_iter().filter(|(_, paths)| !paths.is_empty()).map(event);
+        let links = (!links.is_empty()).then_some(EventKind::SummaryLinks { by, links });
+        pins.chain(links).collect()
     }
 
     fn at(workspace: &'w mut Workspace, root: SessionRoot, session: String) -> WorkingSet<'w> {
@@ -196,8 +234,11 @@ impl<'w> WorkingSet<'w> {
             state,
             end,
             events: Vec::new(),
-            log_fault: None,
             tokens: BTreeMap::new(),
+            sidecars: RefCell::default(),
+            has_new_counts: false,
+            has_new_sidecars: Cell::new(false),
+            set_manifest: RefCell::default(),
             warnings: Vec::new(),
         }
     }
@@ -205,7 +246,6 @@ impl<'w> WorkingSet<'w> {
     /// Creates a session and opts the project in.
     pub fn init(workspace: &'w mut Workspace, options: SessionOptions<'_>) -> Result<SessionStart, Failure> {
         let root = SessionRoot::for_new(&*workspace.disk, &workspace.project.root, options.session_root)?;
-        root.remember(&*workspace.disk, &workspace.project.state)?;
         let session = match options.session {
             Some(named) => location::session_id(named),
             None if root.is_flat => "current".to_owned(),
@@ -221,6 +261,8 @@ impl<'w> WorkingSet<'w> {
                 made.push(file);
             }
         }
+        // Last: a folder that cannot be used is not chosen.
+        set.root.remember(&*set.workspace.disk, &set.workspace.project.state)?;
         set.root.set_current(&*set.workspace.disk, &set.workspace.project.root, &set.session)?;
         Ok(SessionStart { folder: set.path(""), session: set.session, made })
     }
@@ -290,7 +332,7 @@ impl<'w> WorkingSet<'w> {
     }
 
     /// The path of a session file, relative to the project, as the working set names it.
-    fn from_project(&self, relative: &str) -> String {
+    fn path_in_project(&self, relative: &str) -> String {
         let root = if self.root.root == "." { "" } else { &self.root.root };
         let parts = [root, self.folder.as_str(), relative];
         parts.into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join("/")
@@ -298,7 +340,7 @@ impl<'w> WorkingSet<'w> {
 
     /// The part of a project path that is inside the session folder.
     fn in_session<'p>(&self, path: &'p str) -> Option<&'p str> {
-        let folder = self.from_project("");
+        let folder = self.path_in_project("");
         if folder.is_empty() {
             return None;
         }
@@ -316,8 +358,7 @@ impl<'w> WorkingSet<'w> {
     /// Reads the whole log and checks its chain. After an edit of the log, writing continues in a new file.
     fn load(&mut self) -> Result<(), Failure> {
         let LoadedLog { state, end, faults, events } = load(&*self.workspace.disk, &self.path(""))?;
-        self.log_fault = faults.first().map(|fault| format!("{}: {fault}", part_name(end.part)));
-        self.end = if faults.is_empty() { end } else { end.in_next_part() };
+        self.end = end.after(&faults);
         (self.state, self.events) = (state, events);
         Ok(())
     }
@@ -364,13 +405,17 @@ impl<'w> WorkingSet<'w> {
         let store = Arc::clone(&self.store);
         let mut writer = store.begin()?;
         self.warnings.extend(writer.warnings().iter().map(ToString::to_string));
-        complete_log(self.workspace, &store)?;
+        let undone = complete_log(self.workspace, &store)?;
         // What was read before the lock may be outdated.
         self.load()?;
         let logged = self.state.clone();
-        let mut draft = SessionDraft { events: self.unlogged_events()?, ..SessionDraft::default() };
+        // An undo that a crash kept out of the log shows in the files.
+        let is_undone = undone.is_some_and(|number| number > self.state.change);
+        let by = if is_undone { EventAuthor::Undo } else { EventAuthor::File };
+        let mut draft = SessionDraft { events: self.unlogged_events(by)?, ..SessionDraft::default() };
         draft.events.iter().for_each(|kind| self.state.apply(&self.planned(kind)));
         let planned = plan(self, &mut draft)?;
+        self.warnings.append(&mut draft.warnings);
         self.state = logged;
         let edits = draft.files.into_iter().map(|(path, bytes)| {
             let path = self.rel_path(&path)?;
@@ -422,7 +467,6 @@ impl<'w> WorkingSet<'w> {
         let events = appender.append(&mut self.end, kinds, durability)?;
         events.iter().for_each(|event| self.state.apply(event));
         self.events.extend(events);
-        self.log_fault = None;
         Ok(())
     }
 
@@ -432,21 +476,34 @@ impl<'w> WorkingSet<'w> {
         Ok(orders.collect::<Result<Vec<_>, StoreError>>()?.into_iter().max().unwrap_or(0))
     }
 
-    /// What people changed in the files since the last event, and an edit of the log itself.
-    fn unlogged_events(&self) -> Result<Vec<EventKind>, Failure> {
-        let warning = self.log_fault.clone();
-        let warning = warning.map(|message| EventKind::Warning { code: "LOG_EDITED".to_owned(), message });
-        let manifests = self.manifest_events(EventAuthor::File)?;
-        Ok(warning.into_iter().chain(manifests).chain(self.pin_events(EventAuthor::File)).collect())
+    /// What people changed in the files since the last event.
+    fn unlogged_events(&self, by: EventAuthor) -> Result<Vec<EventKind>, Failure> {
+        let mut events = self.manifest_events(by)?;
+        events.extend(self.sidecar_events(by));
+        Ok(events)
     }
 
     /// A manifest that cannot be used says nothing; opening the session replaced it.
     fn manifest_events(&self, by: EventAuthor) -> Result<Vec<EventKind>, Failure> {
-        let text = |file| Ok::<_, Failure>(self.manifest(file)?.and_then(Result::ok));
-        let set = text(WorkingSetFile::Set)?.and_then(|text| SetManifest::read(&text).ok());
-        let hot = text(WorkingSetFile::Hot)?.and_then(|text| HotManifest::read(&text).ok());
-        let cold = text(WorkingSetFile::Cold)?.and_then(|text| ColdManifest::read(&text).ok());
+        let set = self.manifest_or(WorkingSetFile::Set, by, |text| self.read_set(text).ok())?;
+        let hot = self.manifest_or(WorkingSetFile::Hot, by, |text| HotManifest::read(text).ok())?;
+        let cold = self.manifest_or(WorkingSetFile::Cold, by, |text| ColdManifest::read(text).ok())?;
         Ok(sync_events(&self.state, set.as_ref(), hot.as_ref(), cold.as_ref(), by))
+    }
+
+    /// A manifest that somebody removed says nothing. One that an undo removed was made by what is undone, so it says
+    /// that the list is empty again.
+    fn manifest_or<M: Default>(
+        &self,
+        file: WorkingSetFile,
+        by: EventAuthor,
+        read: impl FnOnce(&str) -> Option<M>,
+    ) -> Result<Option<M>, Failure> {
+        Ok(match self.manifest(file)? {
+            Some(text) => text.ok().and_then(|text| read(&text)),
+            None if by == EventAuthor::Undo => Some(M::default()),
+            None => None,
+        })
     }
 
     /// The text of a manifest; `None` if there is no such file.
@@ -455,49 +512,101 @@ impl<'w> WorkingSet<'w> {
         match self.workspace.disk.read_regular(&path, MANIFEST_MAX_BYTES) {
             Ok(None) => Ok(None),
             Ok(Some(bytes)) => Ok(Some(String::from_utf8(bytes).map_err(|_| ManifestFault::NotText))),
-            // Too large, a link, a folder or a device: not a manifest.
-            Err(fault) if fault.kind() == std::io::ErrorKind::InvalidData => {
-                Ok(Some(Err(ManifestFault::Broken { what: fault.to_string() })))
+            Err(fault) if is_no_file(&*self.workspace.disk, &path, &fault) => {
+                Ok(Some(Err(ManifestFault::NotAFile { why: "it is not a file that can be read".to_owned() })))
             }
             Err(source) => Err(Failure::io("read", &path, source)),
         }
     }
 
+    /// What a text of `working-set.yml` says.
+    fn read_set(&self, text: &str) -> Result<SetManifest, ManifestFault> {
+        if let Some((_, manifest)) = self.set_manifest.borrow().as_ref().filter(|(known, _)| known == text) {
+            return Ok(manifest.clone());
+        }
+        let manifest = SetManifest::read(text)?;
+        self.set_manifest.replace(Some((text.to_owned(), manifest.clone())));
+        Ok(manifest)
+    }
+
     /// Renames manifests that cannot be used, and writes minimal ones.
     fn settle_manifests(&mut self) -> Result<(), Failure> {
         for file in WorkingSetFile::ALL {
-            let Some(text) = self.manifest(file)? else { continue };
-            let fault = match (file, text) {
-                (_, Err(fault)) => Some(fault),
-                (WorkingSetFile::Set, Ok(text)) => SetManifest::read(&text).err(),
-                (WorkingSetFile::Hot, Ok(text)) => HotManifest::read(&text).err(),
-                (WorkingSetFile::Cold, Ok(text)) => ColdManifest::read(&text).err(),
-            };
-            if let Some(fault) = fault {
-                self.replace_broken(file, &fault)?;
+            if self.manifest_fault(file)?.is_some() {
+                self.replace_broken(file)?;
             }
         }
-        let unlogged = self.unlogged_events()?;
+        let unlogged = self.unlogged_events(EventAuthor::File)?;
         unlogged.iter().for_each(|kind| self.state.apply(&self.planned(kind)));
         Ok(())
     }
 
-    fn replace_broken(&mut self, file: WorkingSetFile, fault: &ManifestFault) -> Result<(), Failure> {
-        let (name, problem, now) = (file.name(), fault.to_string(), self.workspace.now);
-        let path = self.path(name);
-        let names = std::iter::once(format!("{name}.corrupted"))
-            .chain((2..).map(|number| format!("{name}.corrupted-{number}")));
-        let free = names.into_iter().find(|name| !self.workspace.disk.exists(&self.path(name)));
-        let renamed_to = free.unwrap_or_else(|| format!("{name}.corrupted"));
-        self.warnings.push(format!("{name}: {problem}; it was renamed to {renamed_to}"));
-        self.commit(&format!("replace {name}: {problem}"), |set, draft| {
-            let aside = set.path(&renamed_to);
-            let renamed = set.workspace.disk.rename(&path, &aside);
-            renamed.map_err(|source| Failure::io("rename", &path, source))?;
-            draft.put(name, minimal_manifest(file, now));
-            draft.events.push(EventKind::Recovery { path: name.to_owned(), problem, renamed_to });
+    /// Why a manifest cannot be used; `None` if it can, or is missing.
+    fn manifest_fault(&mut self, file: WorkingSetFile) -> Result<Option<ManifestFault>, Failure> {
+        let Some(text) = self.manifest(file)? else { return Ok(None) };
+        Ok(match (file, text) {
+            (_, Err(fault)) => Some(fault),
+            (WorkingSetFile::Set, Ok(text)) => {
+                let read = self.read_set(&text);
+                read.map(|manifest| self.warn_of(&manifest)).err()
+            }
+            (WorkingSetFile::Hot, Ok(text)) => HotManifest::read(&text).err(),
+            (WorkingSetFile::Cold, Ok(text)) => ColdManifest::read(&text).err(),
+        })
+    }
+
+    /// What `working-set.yml` says and what is not done.
+    fn warn_of(&mut self, manifest: &SetManifest) {
+        let name = WorkingSetFile::Set.name();
+        self.warnings.extend(manifest.skipped.iter().map(|what| format!("{name}: {what}; it is ignored")));
+        let SetManifest { max_tokens, reserved, effective, .. } = *manifest;
+        let budget = TokenBudget::new(max_tokens.unwrap_or(MAX_TOKENS), reserved, effective);
+        if budget.disagrees {
+            let TokenBudget { max, reserved, effective, .. } = budget;
+            self.warnings.push(format!(
+                "{name}: budget.effective is not max_tokens - reserved_for_response ({max} - {reserved}); the \
+                 smaller one counts: {effective} tokens"
+            ));
+        }
+    }
+
+    fn replace_broken(&mut self, file: WorkingSetFile) -> Result<(), Failure> {
+        let (name, now) = (file.name(), self.workspace.now);
+        self.commit(&format!("replace {name}"), |set, draft| {
+            // Another process may have been faster.
+            if let Some(fault) = set.manifest_fault(file)? {
+                set.set_aside(draft, name, &fault.to_string())?;
+                draft.put(name, minimal_manifest(file, now));
+            }
             Ok(())
         })
+    }
+
+    /// Keeps what is in a file's place under another name, within a change that writes the file anew. Bytes that can
+    /// be read are part of the change; a folder, a pipe, a link or what is too large is renamed at once.
+    fn set_aside(&self, draft: &mut SessionDraft, name: &str, problem: &str) -> Result<(), Failure> {
+        let (disk, place) = (&self.workspace.disk, self.path(name));
+        let bytes = match disk.read_regular(&place, MANIFEST_MAX_BYTES) {
+            Ok(None) => return Ok(()),
+            Ok(Some(bytes)) => Some(bytes),
+            Err(fault) if is_no_file(&**disk, &place, &fault) => None,
+            Err(source) => return Err(Failure::io("read", &place, source)),
+        };
+        let names = std::iter::once(format!("{name}.corrupted"));
+        let mut names = names.chain((2..).map(|number| format!("{name}.corrupted-{number}")));
+        let is_free = |name: &String| matches!(disk.stat(&self.path(name)), Ok(None));
+        let renamed_to = names.by_ref().take(RENAMES_MAX).find(is_free);
+        let renamed_to = renamed_to.unwrap_or_else(|| format!("{name}.corrupted"));
+        match bytes {
+            Some(bytes) => draft.put(renamed_to.clone(), bytes),
+            None => disk
+                .rename(&place, &self.path(&renamed_to))
+                .map_err(|source| Failure::io("rename", &place, source))?,
+        }
+        draft.warnings.push(format!("{name}: {problem}; it was renamed to {renamed_to}"));
+        let (path, problem) = (name.to_owned(), problem.to_owned());
+        draft.events.push(EventKind::Recovery { path, problem, renamed_to });
+        Ok(())
     }
 
     /// The text of a manifest for a change: as it is, as planned so far, or made from the state if it is missing.
@@ -510,9 +619,8 @@ impl<'w> WorkingSet<'w> {
         }
         let mut text = minimal_manifest(file, self.workspace.now);
         if file == WorkingSetFile::Set {
-            for (_, _, entry) in self.state.set() {
-                text = SetManifest::with_entry(&text, entry).unwrap_or(text);
-            }
+            let entries: Vec<_> = self.state.set().map(|(_, _, entry)| entry.clone()).collect();
+            text = SetManifest::with_entries(&text, &entries).unwrap_or(text);
         }
         Ok(text)
     }
@@ -550,12 +658,23 @@ fn store_of(workspace: &Workspace, root: &SessionRoot) -> Store {
     Store::new(Arc::clone(&workspace.disk), folders)
 }
 
-/// Appends the events of the newest change if a crash kept them out of their log. The caller holds the lock.
-fn complete_log(workspace: &Workspace, store: &Store) -> Result<(), Failure> {
-    let Some(entry) = ChangeLog::recent(store, 1)?.entries.into_iter().next() else { return Ok(()) };
-    let is_made = entry.outcome != ChangeState::Void && entry.undoes.is_none();
+/// Whether a file cannot be read because it is none, or is too large: a link, a folder, a pipe, a socket, a device.
+/// Something has to be there: behind a folder that is a link, every name is refused.
+fn is_no_file(disk: &dyn Disk, path: &Path, fault: &io::Error) -> bool {
+    let Ok(Some(stat)) = disk.stat(path) else { return false };
+    stat.kind != FileType::File || fault.kind() == io::ErrorKind::InvalidData
+}
+
+/// Appends the events of the newest change if a crash kept them out of their log. The caller holds the lock. Returns
+/// the number of the newest change if it is an undo, whose events follow from the files.
+fn complete_log(workspace: &Workspace, store: &Store) -> Result<Option<u64>, Failure> {
+    let Some(entry) = ChangeLog::recent(store, 1)?.entries.into_iter().next() else { return Ok(None) };
+    let is_made = entry.outcome != ChangeState::Void;
+    if is_made && entry.undoes.is_some() {
+        return Ok(Some(entry.number));
+    }
     let Some(pending) = entry.because.as_deref().filter(|_| is_made).and_then(PendingEvents::of) else {
-        return Ok(());
+        return Ok(None);
     };
     let folder = match pending.folder.as_str() {
         "" => store.root().to_owned(),
@@ -563,15 +682,16 @@ fn complete_log(workspace: &Workspace, store: &Store) -> Result<(), Failure> {
     };
     let disk = &*workspace.disk;
     if disk.stat(&folder).ok().flatten().is_none_or(|stat| stat.kind != FileType::Folder) {
-        return Ok(());
+        return Ok(None);
     }
     let mut end = session_log::end_of(disk, &folder)?;
     if end.change >= entry.number {
-        return Ok(());
+        return Ok(None);
     }
     end.change = entry.number;
     let appender = LogAppender { disk, folder, session: &pending.session, now: entry.at };
-    appender.append(&mut end, pending.events, Durability::Synced).map(drop)
+    appender.append(&mut end, pending.events, Durability::Synced)?;
+    Ok(None)
 }
 
 /// A name that sorts by time.

@@ -4,6 +4,7 @@
 //! reason; a crash before the event is in the log is completed by the next writer (`pending`). Touches are only
 //! appended, without a sync: they are read from the transcript again if they are lost.
 
+use super::is_no_file;
 use crate::disk::Disk;
 use crate::workspace::Failure;
 use lorelane_core::json::{self, JsonFormat};
@@ -29,6 +30,9 @@ pub(super) struct LogEnd {
     pub(super) seq: u64,
     pub(super) turn: u32,
     pub(super) change: u64,
+    /// An edit of the file before this one, which the next event reports.
+    #[serde(skip)]
+    pub(super) fault: Option<String>,
 }
 
 /// What was read of a session's log.
@@ -71,9 +75,14 @@ pub(super) fn part_name(part: u32) -> String {
 
 fn read_part(disk: &dyn Disk, folder: &Path, part: u32) -> Result<Option<LogText>, Failure> {
     let file = folder.join(part_name(part));
-    let bytes =
-        disk.read_regular(&file, LOG_MAX_BYTES).map_err(|source| Failure::io("read", &file, source))?;
-    Ok(bytes.map(LogText::of))
+    match disk.read_regular(&file, LOG_MAX_BYTES) {
+        Ok(bytes) => Ok(bytes.map(LogText::of)),
+        // Too large, a link, a pipe or a folder: not what was written, so writing continues in the next file.
+        Err(fault) if is_no_file(disk, &file, &fault) => {
+            Ok(Some(LogText { text: String::new(), is_damaged: true }))
+        }
+        Err(source) => Err(Failure::io("read", &file, source)),
+    }
 }
 
 /// The text of a log file.
@@ -121,6 +130,7 @@ pub(super) fn load(disk: &dyn Disk, folder: &Path) -> Result<LoadedLog, Failure>
             seq: loaded.state.seq,
             turn: loaded.state.turn,
             change: last.map_or(loaded.state.change, |last| last.event.change),
+            fault: None,
         };
         loaded.faults = log.faults;
         if is_damaged {
@@ -136,8 +146,9 @@ pub(super) fn load(disk: &dyn Disk, folder: &Path) -> Result<LoadedLog, Failure>
 pub(super) fn verify(disk: &dyn Disk, folder: &Path) -> Result<Vec<ChainFault>, Failure> {
     let mut faults = Vec::new();
     let mut part = 1;
-    while let Some(LogText { text, .. }) = read_part(disk, folder, part)? {
+    while let Some(LogText { text, is_damaged }) = read_part(disk, folder, part)? {
         faults.extend(SessionLog::read(&text).faults);
+        faults.extend(is_damaged.then_some(ChainFault::Unreadable { line: 1 }));
         part += 1;
     }
     Ok(faults)
@@ -184,29 +195,43 @@ pub(super) fn end_of(disk: &dyn Disk, folder: &Path) -> Result<LogEnd, Failure> 
         part += 1;
     }
     let file = folder.join(part_name(part));
-    let tail = disk.read_tail(&file, TAIL_BYTES).map_err(|source| Failure::io("read", &file, source))?;
-    let Some((bytes, start)) = tail else { return Ok(LogEnd { part, ..LogEnd::default() }) };
+    let (bytes, start) = match disk.read_tail(&file, TAIL_BYTES) {
+        Ok(Some(tail)) => tail,
+        Ok(None) => return Ok(LogEnd { part, ..LogEnd::default() }),
+        Err(fault) if is_no_file(disk, &file, &fault) => return whole_end(disk, folder),
+        Err(source) => return Err(Failure::io("read", &file, source)),
+    };
     let (LogText { text, is_damaged }, start) = LogText::of_tail(bytes, start);
     // The tail may begin within an event; the first whole one is found by its heading.
     let from = if start == 0 { 0 } else { text.find("\n---\n\n## ").unwrap_or(text.len()) };
     let log = SessionLog::read_from(&text, from, "");
-    let last = log.blocks.last().map(|block| &block.event);
-    let end = LogEnd {
+    let Some(last) = log.blocks.last().map(|block| &block.event) else { return whole_end(disk, folder) };
+    if is_damaged || !log.faults.is_empty() {
+        return whole_end(disk, folder);
+    }
+    Ok(LogEnd {
         part,
         len: start + log.torn_at.unwrap_or(text.len()) as u64,
-        digest: log.last_digest,
-        seq: last.map_or(0, |event| event.seq),
-        turn: last.map_or(0, |event| event.turn),
-        change: last.map_or(0, |event| event.change),
-    };
-    let is_edited = is_damaged || !log.faults.is_empty();
-    Ok(if is_edited { end.in_next_part() } else { end })
+        seq: last.seq,
+        turn: last.turn,
+        change: last.change,
+        digest: log.last_digest.clone(),
+        fault: None,
+    })
+}
+
+/// The end of a log whose last bytes do not tell it.
+fn whole_end(disk: &dyn Disk, folder: &Path) -> Result<LogEnd, Failure> {
+    let LoadedLog { end, faults, .. } = load(disk, folder)?;
+    Ok(end.after(&faults))
 }
 
 impl LogEnd {
-    /// Where writing continues after a file that somebody edited.
-    pub(super) fn in_next_part(self) -> LogEnd {
-        LogEnd { part: self.part.max(1) + 1, len: 0, digest: String::new(), ..self }
+    /// After a file that somebody edited, writing continues in a new one.
+    pub(super) fn after(self, faults: &[ChainFault]) -> LogEnd {
+        let Some(fault) = faults.first() else { return self };
+        let fault = Some(format!("{}: {fault}", part_name(self.part)));
+        LogEnd { part: self.part.max(1) + 1, len: 0, digest: String::new(), fault, ..self }
     }
 }
 
@@ -232,10 +257,13 @@ impl LogAppender<'_> {
     pub(super) fn append(
         &self,
         end: &mut LogEnd,
-        kinds: Vec<EventKind>,
+        mut kinds: Vec<EventKind>,
         durability: Durability,
     ) -> Result<Vec<SessionEvent>, Failure> {
         end.part = end.part.max(1);
+        if let Some(message) = end.fault.take() {
+            kinds.insert(0, EventKind::Warning { code: "LOG_EDITED".to_owned(), message });
+        }
         let file = self.folder.join(part_name(end.part));
         let io = |attempt| {
             let file = file.clone();
@@ -251,7 +279,8 @@ impl LogAppender<'_> {
         let (mut last, mut events) = (end.digest.clone(), Vec::new());
         let mut seq = end.seq;
         for kind in kinds {
-            seq += 1;
+            // A log that came with a repository may have any number.
+            seq = seq.saturating_add(1);
             let event =
                 SessionEvent { at: self.now, seq, turn: end.turn, change: end.change, prev: last, kind };
             let block = event.render();

@@ -6,25 +6,38 @@ use crate::disk::LinkPolicy;
 use crate::env::Folders;
 use crate::workspace::Failure;
 use lorelane_core::json::{self, JsonFormat};
-use lorelane_core::working_set::SessionState;
+use lorelane_core::working_set::{SessionState, Sidecar};
 use serde::{Deserialize, Serialize};
+use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
+/// The folder in the cache.
+pub(super) const SNAPSHOTS: &str = "working-sets";
 const SNAPSHOT_MAX_BYTES: u64 = 32 << 20;
 /// Changes with the meaning of the fields.
-const VERSION: u32 = 1;
+const VERSION: u32 = 3;
 
-#[derive(Debug, Serialize, Deserialize)]
+#[derive(Debug, Serialize)]
+struct SnapshotRef<'s> {
+    v: u32,
+    end: &'s LogEnd,
+    state: &'s SessionState,
+    tokens: &'s BTreeMap<String, TokenStamp>,
+    sidecars: &'s BTreeMap<String, SidecarStamp>,
+}
+
+#[derive(Debug, Deserialize)]
 struct Snapshot {
     v: u32,
     end: LogEnd,
     state: SessionState,
     tokens: BTreeMap<String, TokenStamp>,
+    sidecars: BTreeMap<String, SidecarStamp>,
 }
 
 /// How many tokens a file has, for the size and time it had then.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct TokenStamp {
     pub(super) len: u64,
     pub(super) mtime_ns: i64,
@@ -32,10 +45,18 @@ pub(super) struct TokenStamp {
     pub(super) lines: u32,
 }
 
+/// What a sidecar says, for the size and time it had then.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub(super) struct SidecarStamp {
+    pub(super) len: u64,
+    pub(super) mtime_ns: i64,
+    pub(super) sidecar: Sidecar,
+}
+
 impl WorkingSet<'_> {
     fn snapshot_file(&self) -> Option<PathBuf> {
         let folders = self.workspace.folders.as_ref()?;
-        Some(folders.cache.join("working-sets").join(format!("{}.json", Folders::lane_key(&self.path("")))))
+        Some(folders.cache.join(SNAPSHOTS).join(format!("{}.json", Folders::lane_key(&self.path("")))))
     }
 
     fn read_snapshot(&self) -> Option<Snapshot> {
@@ -46,10 +67,17 @@ impl WorkingSet<'_> {
         (snapshot.v == VERSION).then_some(snapshot)
     }
 
+    /// Takes from the snapshot what was counted and read of files; the log is read in any case.
+    pub(super) fn read_caches(&mut self) {
+        if let Some(snapshot) = self.read_snapshot() {
+            (self.tokens, self.sidecars) = (snapshot.tokens, RefCell::new(snapshot.sidecars));
+        }
+    }
+
     /// Reads the snapshot and what was logged since; without one, the whole log.
     pub(super) fn load_fast(&mut self) -> Result<(), Failure> {
         let Some(snapshot) = self.read_snapshot() else { return self.load() };
-        self.tokens = snapshot.tokens;
+        (self.tokens, self.sidecars) = (snapshot.tokens, RefCell::new(snapshot.sidecars));
         let disk = &*self.workspace.disk;
         match load_since(disk, &self.path(""), &snapshot.end, snapshot.state) {
             Some(LoadedLog { state, end, .. }) => {
@@ -63,8 +91,10 @@ impl WorkingSet<'_> {
     /// A cache: if it cannot be written, the next hook reads the log.
     pub(super) fn save_snapshot(&self) {
         let Some(file) = self.snapshot_file() else { return };
-        let (end, state, tokens) = (self.end.clone(), self.state.clone(), self.tokens.clone());
-        let text = json::to_string(&Snapshot { v: VERSION, end, state, tokens }, JsonFormat::LINE);
+        let sidecars = self.sidecars.borrow();
+        let (end, state, tokens) = (&self.end, &self.state, &self.tokens);
+        let snapshot = SnapshotRef { v: VERSION, end, state, tokens, sidecars: &sidecars };
+        let text = json::to_string(&snapshot, JsonFormat::LINE);
         let _ = crate::config::write_plain(&*self.workspace.disk, &file, text.as_bytes());
     }
 }

@@ -1,10 +1,11 @@
 //! What a session has in context, and why.
 
 use super::WorkingSet;
+use super::summarize::StaleSummary;
 use crate::workspace::Failure;
 use lorelane_core::working_set::{
-    AdviceDecision, FileState, HOTNESS_PRIOR, HotnessFactors, SetEntry, TokenBudget, advice_weight, decide,
-    effective_priority,
+    AdviceDecision, AdviceWeights, FileState, HOTNESS_PRIOR, HotnessFactors, SUMMARIZE_LINES, SetEntry,
+    TokenBudget, advice_weight, decide,
 };
 
 /// One file of the set.
@@ -31,6 +32,11 @@ impl SetFileStatus {
     pub fn hotness(&self, turn: u32) -> f64 {
         if turn == 0 { HOTNESS_PRIOR } else { self.factors.hotness() }
     }
+
+    /// Whether it is so long that a summary is offered.
+    pub fn wants_summary(&self) -> bool {
+        self.file.summary.is_none() && self.lines.is_some_and(|lines| lines > SUMMARIZE_LINES)
+    }
 }
 
 #[derive(Clone, Debug)]
@@ -44,6 +50,8 @@ pub struct WorkingSetStatus {
     pub used: u64,
     /// Best first.
     pub files: Vec<SetFileStatus>,
+    /// Summaries that are gone or older than their sources, also of files that left the set.
+    pub stale_summaries: Vec<StaleSummary>,
 }
 
 impl WorkingSet<'_> {
@@ -59,20 +67,23 @@ impl WorkingSet<'_> {
             events: self.state.seq,
             budget,
             used,
+            stale_summaries: self.stale_among(&files),
             files,
         };
-        self.save_snapshot();
+        if self.has_new_counts || self.has_new_sidecars.get() {
+            self.save_snapshot();
+        }
         Ok(status)
     }
 
     /// The budget of `working-set.yml`, or another maximum.
     pub(super) fn budget(&self, max: Option<u64>) -> Result<TokenBudget, Failure> {
-        use lorelane_core::working_set::{MAX_TOKENS, SetManifest, WorkingSetFile};
+        use lorelane_core::working_set::{MAX_TOKENS, WorkingSetFile};
         if let Some(max) = max {
             return Ok(TokenBudget::new(max, None, None));
         }
         let text = self.manifest(WorkingSetFile::Set)?.and_then(Result::ok);
-        let manifest = text.and_then(|text| SetManifest::read(&text).ok()).unwrap_or_default();
+        let manifest = text.and_then(|text| self.read_set(&text).ok()).unwrap_or_default();
         Ok(TokenBudget::new(manifest.max_tokens.unwrap_or(MAX_TOKENS), manifest.reserved, manifest.effective))
     }
 
@@ -94,6 +105,11 @@ impl WorkingSet<'_> {
         set.map(|(path, file, entry)| self.file_status(path, file.clone(), entry)).collect()
     }
 
+    fn advice_weights(&self) -> AdviceWeights {
+        let policy = &self.workspace.policy;
+        AdviceWeights { hot: policy.hot_weight(), cold: policy.cold_weight() }
+    }
+
     fn file_status(&self, path: &str, mut file: FileState, entry: &SetEntry) -> SetFileStatus {
         // Somebody may have edited the sidecar: it is right.
         if let Some(sidecar) = self.sidecar(path) {
@@ -108,7 +124,7 @@ impl WorkingSet<'_> {
         let cold = facts.cold_age.filter(|_| is_honored).map_or(0.0, advice_weight);
         let is_summary_stale = file.summary.as_deref().is_some_and(|summary| self.is_stale(summary));
         SetFileStatus {
-            priority: effective_priority(entry.priority, hot, cold),
+            priority: self.advice_weights().effective_priority(entry.priority, hot, cold),
             factors: file.hotness(self.state.turn),
             is_protected: facts.is_protected,
             tokens: None,

@@ -2,9 +2,10 @@
 
 use crate::cli::output;
 use lorelane_core::text::{cut, one_line};
-use lorelane_core::working_set::SessionEvent;
+use lorelane_core::working_set::{GcReport, SUMMARIZE_LINES, SessionEvent, SummaryGenerator};
 use lorelane_engine::workspace::{
-    AdviceAnswer, AssembledContext, SessionStart, SetFileStatus, WorkingSetStatus,
+    AdviceAnswer, AssembledContext, RestoredFile, SessionStart, SetFileStatus, WorkingSetStatus,
+    WrittenSummary,
 };
 use std::fmt::Write as _;
 
@@ -18,7 +19,10 @@ pub(super) fn started(start: &SessionStart) -> String {
     for path in &start.made {
         let _ = writeln!(text, "  {}", path.display());
     }
-    text.push_str("\n`lorelane ws add PATH --because REASON` adds a file.\n");
+    text.push_str(
+        "\nNext: `lorelane ws add PATH --because REASON` adds a file.\n\
+         `lorelane setup CLIENT --with working-set` gives an agent the tools for it.\n",
+    );
     text
 }
 
@@ -37,6 +41,35 @@ pub(super) fn status(status: &WorkingSetStatus) -> String {
     for file in &status.files {
         text.push_str(&line(file, status.turn));
     }
+    text.push_str(&summaries(status));
+    text
+}
+
+/// What is to be done about summaries.
+fn summaries(status: &WorkingSetStatus) -> String {
+    let mut text = String::new();
+    if !status.stale_summaries.is_empty() {
+        text.push_str("\nSummaries to make again, with `lorelane ws summarize --stale --because REASON`:\n");
+    }
+    for summary in &status.stale_summaries {
+        let what = if summary.is_missing { "missing; it was of" } else { "stale; changed:" };
+        let _ = writeln!(
+            text,
+            "  {} is {what} {}",
+            one_line(&summary.path),
+            one_line(&summary.changed.join(", "))
+        );
+    }
+    let offered: Vec<&SetFileStatus> = status.files.iter().filter(|file| file.wants_summary()).collect();
+    if !offered.is_empty() {
+        let _ = writeln!(
+            text,
+            "\nOver {SUMMARIZE_LINES} lines; `lorelane ws summarize PATH --because REASON` makes a summary:"
+        );
+    }
+    for file in offered {
+        let _ = writeln!(text, "  {} ({} lines)", one_line(&file.path), file.lines.unwrap_or_default());
+    }
     text
 }
 
@@ -47,7 +80,7 @@ fn events(count: u64) -> String {
 /// `[#######----|--|--|---]`: what is used of the effective budget, with the marks at 70, 80 and 90 %.
 fn bar(status: &WorkingSetStatus) -> String {
     let effective = status.budget.effective;
-    let percent = if effective == 0 { 100 } else { status.used * 100 / effective };
+    let percent = (status.used * 100).checked_div(effective).unwrap_or(100);
     let filled = (percent * BAR_WIDTH / 100).min(BAR_WIDTH);
     let cell = |at: u64| match MARKS.iter().any(|mark| at == mark * BAR_WIDTH / 100) {
         true => '|',
@@ -129,10 +162,95 @@ pub(super) fn decisions(answer: &AdviceAnswer) -> String {
         let reason = action.reason.as_ref().map(|reason| format!(" ({reason})")).unwrap_or_default();
         let _ = writeln!(text, "{}{reason}  {}", action.action_taken, one_line(&action.path));
     }
+    if let Some(report) = &answer.gc {
+        text.push_str(&collected(report, false));
+    }
+    text
+}
+
+pub(super) fn summarized(written: &[WrittenSummary]) -> String {
+    if written.is_empty() {
+        return "No change: every summary is up to date\n".to_owned();
+    }
+    let mut text = String::new();
+    for summary in written {
+        let sources = output::count(summary.sources.len(), "file", "files");
+        let kind = match summary.generator {
+            SummaryGenerator::Model => "your text",
+            SummaryGenerator::Extractive => "an extract",
+        };
+        let WrittenSummary { path, tokens_before, tokens_after, .. } = summary;
+        let _ = writeln!(
+            text,
+            "summarized {sources} in {}: {kind}, {tokens_before} -> {tokens_after} tokens",
+            one_line(path)
+        );
+    }
+    text
+}
+
+/// The report of a collection.
+pub(super) fn collected(report: &GcReport, is_preview: bool) -> String {
+    let mut text = String::new();
+    for action in &report.actions {
+        let _ = write!(text, "{:<10} {}", action.action, one_line(&action.path));
+        if let Some(summary) = &action.summary {
+            let _ = write!(text, " -> {}", one_line(summary));
+        }
+        let _ = writeln!(text, " ({})", one_line(&action.reason));
+    }
+    for deferral in &report.deferred {
+        let _ =
+            writeln!(text, "{:<10} {}: {}", "kept", one_line(&deferral.path), kept_because(deferral.reason));
+    }
+    let (before, after) = (report.tokens_before, report.tokens_after);
+    if report.actions.is_empty() {
+        let _ = writeln!(text, "Nothing to collect: the set has {before} tokens");
+        return text;
+    }
+    let files = output::count(report.files_affected, "file", "files");
+    let did = if is_preview { "would leave" } else { "left" };
+    let freed = report.tokens_freed;
+    let _ = writeln!(text, "{files} {did} the set: {before} -> {after} tokens, {freed} freed");
+    text
+}
+
+/// The reason codes of a report in words.
+fn kept_because(code: &str) -> &str {
+    match code {
+        "protected" => "it is protected",
+        "pinned" => "it is pinned; `lorelane unpin PATH` lets it go",
+        "touched_recently" => "it was used in the last two turns",
+        "pending_summary" => "it waits for a summary (`lorelane ws summarize`)",
+        "no_postmortem" => "a failed attempt is archived with a postmortem (`ws advise --postmortem`)",
+        "append_only" => "it is only appended to, so that it is neither moved nor replaced",
+        "not_smaller" => "its summary would be as large as the file",
+        "returned_recently" => "it came back in the last ten turns",
+        "stands_in" => "it stands for a compressed file",
+        other => other,
+    }
+}
+
+pub(super) fn restored(restored: &RestoredFile) -> String {
+    let path = one_line(&restored.path);
+    let mut text = match restored.from_archive {
+        true => format!("restored {path} from the archive; it is in the set again\n"),
+        false => format!("{path} is in the set again\n"),
+    };
+    if let Some(place) = &restored.earlier_bytes {
+        let _ = writeln!(
+            text,
+            "It changed since it was compressed; the bytes from then are in {}",
+            one_line(place)
+        );
+    }
     text
 }
 
 /// What is in the context and what is not, for people: the context itself goes to stdout.
+/// A large set leaves out thousands of files.
+const LEFT_OUT_SHOWN: usize = 20;
+
 pub(super) fn assembly(context: &AssembledContext) -> String {
     let assembly = &context.assembly;
     let files = output::count(assembly.included.len(), "file", "files");
@@ -140,8 +258,12 @@ pub(super) fn assembly(context: &AssembledContext) -> String {
     for file in assembly.included.iter().filter(|file| file.is_truncated) {
         let _ = writeln!(text, "cut      {} ({} of {} tokens)", file.path, file.tokens, file.original_tokens);
     }
-    for file in &assembly.excluded {
+    for file in assembly.excluded.iter().take(LEFT_OUT_SHOWN) {
         let _ = writeln!(text, "left out {}: {}", one_line(&file.path), file.reason);
+    }
+    let more = assembly.excluded.len().saturating_sub(LEFT_OUT_SHOWN);
+    if more > 0 {
+        let _ = writeln!(text, "left out {more} more; `--json` lists all");
     }
     for path in &context.loaded_by_client {
         let _ = writeln!(text, "left out {}: the client loads it by itself", one_line(path));

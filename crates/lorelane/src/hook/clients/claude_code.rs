@@ -15,6 +15,8 @@ pub(super) fn read(payload: &Json) -> Payload {
         transcript: path(payload, &["transcript_path"]),
         prompt: text(payload, &["prompt", "user_prompt"]),
         tools: tools(payload),
+        calls: Vec::new(),
+        reason: text(payload, &["source", "reason"]),
         failure: payload.at("error").and_then(Json::as_text).map(str::to_owned),
         continued: payload.at("stop_hook_active").and_then(Json::as_bool).unwrap_or(false),
         busy: payload

@@ -14,6 +14,8 @@ pub(super) fn read(payload: &Json) -> Payload {
         transcript: path(payload, &["transcript_path"]),
         prompt: text(payload, &["prompt"]),
         tools: tools(payload),
+        calls: Vec::new(),
+        reason: text(payload, &["source", "reason"]),
         failure: failure(payload),
         continued: payload.at("stop_hook_active").and_then(Json::as_bool).unwrap_or(false),
         busy: false,

@@ -4,11 +4,15 @@
 use super::{claude_code, patched, shell, written};
 use crate::hook::payload::{HookEvent, Payload, text};
 use crate::hook::{HookAnswer, HookOutput};
+use lorelane_core::conversation::TranscriptCall;
 use lorelane_core::guard::ToolUse;
 use lorelane_core::json::Json;
 
 pub(super) fn read(payload: &Json) -> Payload {
-    Payload { tools: tools(payload), ..claude_code::read(payload) }
+    let name = text(payload, &["tool_name"]);
+    let input = payload.at("tool_input").cloned();
+    let call = input.map(|input| TranscriptCall { name, input });
+    Payload { tools: tools(payload), calls: call.into_iter().collect(), ..claude_code::read(payload) }
 }
 
 fn tools(payload: &Json) -> Vec<ToolUse> {

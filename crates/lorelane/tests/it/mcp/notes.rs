@@ -513,7 +513,7 @@ fn documented(profile: &str) -> Vec<String> {
 fn each_profile_offers_the_tools_that_its_document_lists() {
     let scratch = Scratch::with_store();
     let mut all = Vec::new();
-    for profile in ["agent", "notes", "api-memory", "all"] {
+    for profile in ["agent", "notes", "api-memory", "working-set", "all"] {
         let mut client = Client::of_profile(&scratch, profile);
         let answer = client.ask("tools/list", "{}");
         let tools = list(&answer, "result.tools");
@@ -536,5 +536,5 @@ fn each_profile_offers_the_tools_that_its_document_lists() {
     );
     client.leave();
     let said = scratch.lorelane("mcp --profile everything").expect(2);
-    assert!(said.err.contains("choose one of: agent, notes, api-memory, all"), "{}", said.err);
+    assert!(said.err.contains("choose one of: agent, notes, api-memory, working-set, all"), "{}", said.err);
 }

@@ -59,7 +59,7 @@ fn the_list_of_tools_costs_less_than_2000_tokens() {
         pieces += if run[0] == ' ' { 0 } else { run.len().div_ceil(8) };
     }
     let estimate = tokens(&sent);
-    println!("tools/list: {estimate} tokens at four characters each, {pieces} pieces");
+    println!("tools/list: {estimate} tokens, {pieces} pieces");
     assert!(estimate < 2_000, "{estimate}");
     assert!(pieces < 2_000, "{pieces}");
     client.leave();
